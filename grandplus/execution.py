@@ -1,0 +1,158 @@
+"""Where work runs: how many workers, on which device, and what dies with what.
+
+Set by environment variables, since none of it changes a result on CPU:
+``GRANDPLUS_WORKERS`` (default: the cores that this process may use), ``GRANDPLUS_DEVICE``
+(auto, cpu or cuda) and ``GRANDPLUS_CACHE`` (downloads and compiled kernels, shared by all
+checkouts; default: the user's cache folder).
+"""
+
+from __future__ import annotations
+
+import itertools
+import multiprocessing
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+from typing import Any, TypeVar
+
+from grandplus.errors import GrandPlusError
+
+Result = TypeVar("Result")
+POLL_SECONDS = 0.1
+
+
+def workers() -> int:
+    """Number of threads or processes to compute with, at least 1."""
+    value = os.environ.get("GRANDPLUS_WORKERS", "").strip()
+    if not value:
+        affinity = getattr(os, "sched_getaffinity", None)  # not on macOS
+        return len(affinity(0)) if affinity else os.cpu_count() or 1
+    if not value.isdecimal() or int(value) < 1:
+        raise GrandPlusError(f"GRANDPLUS_WORKERS is {value!r}", expected="a whole number of at least 1")
+    return int(value)
+
+
+def device() -> str:
+    """``"cpu"`` or ``"cuda"``, as torch calls them."""
+    value = os.environ.get("GRANDPLUS_DEVICE", "").strip() or "auto"
+    if value not in ("auto", "cpu", "cuda"):
+        raise GrandPlusError(f"GRANDPLUS_DEVICE is {value!r}", expected="auto, cpu or cuda")
+    if value == "cpu":
+        return value
+    import torch  # here, as most stages need none
+
+    if torch.cuda.is_available():
+        return "cuda"
+    if value == "cuda":
+        raise GrandPlusError(
+            "GRANDPLUS_DEVICE is cuda, but torch finds no usable GPU", fix="unset it, or install a CUDA build of torch"
+        )
+    return "cpu"
+
+
+def cache_folder(name: str) -> Path:
+    """A folder that all checkouts of this user share, made if need be."""
+    root = os.environ.get("GRANDPLUS_CACHE", "").strip()
+    if not root:
+        root = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "grandplus")
+    folder = Path(root).expanduser().absolute() / name
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise GrandPlusError(f"can't be made: {error.strerror}", where=folder, fix="set GRANDPLUS_CACHE") from None
+    return folder
+
+
+def map_threads(function: Callable[..., Result], *arguments: Iterable[Any]) -> Iterator[Result]:
+    """``map(function, *arguments)`` over ``workers()`` threads, in order.
+
+    Results are handed out as they are asked for, and only a few tasks wait at a time.
+    """
+    with ThreadPoolExecutor(workers()) as pool:
+        yield from _map_in_order(pool, function, zip(*arguments, strict=False))
+
+
+def map_processes(function: Callable[..., Result], *arguments: Iterable[Any]) -> Iterator[Result]:
+    """The same over spawned processes, which die with this one.
+
+    ``function`` and its arguments are pickled, so a module's own function is wanted. One task
+    or one worker needs no other process and runs here.
+    """
+    tasks = list(zip(*arguments, strict=False))
+    count = min(workers(), len(tasks))
+    if count <= 1:
+        yield from (function(*task) for task in tasks)
+        return
+    context = multiprocessing.get_context("spawn")
+    try:
+        with ProcessPoolExecutor(count, mp_context=context, initializer=_die_with_parent_process) as pool:
+            yield from _map_in_order(pool, function, tasks)
+    except BrokenProcessPool:
+        raise GrandPlusError(
+            "a worker process was killed, most often by the system for want of memory",
+            fix="set GRANDPLUS_WORKERS lower; finished work is kept, so running it again goes on from there",
+        ) from None
+
+
+def _map_in_order(
+    pool: Executor, function: Callable[..., Result], tasks: Iterable[tuple[Any, ...]]
+) -> Iterator[Result]:
+    tasks = iter(tasks)
+    waiting = [pool.submit(function, *task) for task in itertools.islice(tasks, 4 * workers())]
+    try:
+        while waiting:
+            result = waiting.pop(0).result()
+            waiting.extend(pool.submit(function, *task) for task in itertools.islice(tasks, 1))
+            yield result
+    finally:
+        for future in waiting:
+            future.cancel()
+
+
+def die_with_dvc() -> None:
+    """End this process as soon as the DVC that started it is gone.
+
+    A stage must not outlive a killed ``dvc``, or it would write beside the next one. A stage
+    started by hand has no such tie.
+    """
+    if "DVC_STAGE" in os.environ:  # set by DVC for the command of a stage
+        threading.Thread(target=_exit_when_gone, args=(_starters(),), daemon=True).start()
+
+
+def _starters() -> dict[int, int]:
+    """The processes between this one and DVC, as {child: parent}; a shell may stand between."""
+    child, parent = os.getpid(), os.getppid()
+    chain = {child: parent}
+    if "python" not in _proc(parent, "comm") and _parent_of(parent) > 1:
+        chain[parent] = _parent_of(parent)
+    return chain
+
+
+def _exit_when_gone(chain: dict[int, int]) -> None:
+    own = os.getpid()
+    while all((os.getppid() if child == own else _parent_of(child)) == parent for child, parent in chain.items()):
+        time.sleep(POLL_SECONDS)
+    os._exit(1)
+
+
+def _parent_of(process: int) -> int:
+    """Its parent's id; 0 where the system has no /proc."""
+    fields = _proc(process, "stat").rpartition(")")[2].split()
+    return int(fields[1]) if len(fields) > 1 else 0
+
+
+def _proc(process: int, name: str) -> str:
+    try:
+        return Path(f"/proc/{process}/{name}").read_text()
+    except OSError:
+        return ""
+
+
+def _die_with_parent_process() -> None:
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    threading.Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()

