@@ -155,4 +155,9 @@ def _proc(process: int, name: str) -> str:
 def _die_with_parent_process() -> None:
     parent = multiprocessing.parent_process()
     assert parent is not None
-    threading.Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
+
+    def exit_after_parent() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=exit_after_parent, daemon=True).start()

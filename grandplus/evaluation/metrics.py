@@ -1,0 +1,183 @@
+"""Scores of the predictions, as means over trials; never those of an ensemble of trials.
+
+A trial's predictions are an Arrow table with one line per node and (at least) the columns
+`COLUMNS`. Nodes whose label is unknown (-1) count nowhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+from scipy import stats
+from sklearn.metrics import f1_score, precision_recall_fscore_support
+
+from grandplus.errors import GrandPlusError
+from grandplus.evaluation.calibration import expected_calibration_error
+
+COLUMNS = ("part", "label", "predicted", "confidence")
+DECIMALS = 6  # so that differences between runs read well
+
+
+class Scored(NamedTuple):
+    """The nodes of one part with a known label, in one trial; arrays of equal length.
+
+    Attributes
+    ----------
+    label, predicted : int64, shape (n,)
+        Class numbers.
+    confidence : float32, shape (n,)
+        Probability of the predicted class.
+    """
+
+    label: NDArray[np.int64]
+    predicted: NDArray[np.int64]
+    confidence: NDArray[np.float32]
+
+    @property
+    def correct(self) -> NDArray[np.bool_]:
+        """Whether the prediction is right; shape (n,)."""
+        return np.asarray(self.label == self.predicted)
+
+
+def load_predictions(folder: Path | str) -> list[pa.Table]:
+    """Read what is scored of ``folder/trial-*.parquet``: one table per trial, in order.
+
+    Only `COLUMNS`, and only validation and test nodes with a known label, so that a large
+    graph's other nodes take no memory.
+
+    Raises
+    ------
+    GrandPlusError : the folder holds no trial, or a file is not such a table.
+    """
+    files = sorted(Path(folder).glob("trial-*.parquet"))
+    if not files:
+        raise GrandPlusError("no predictions", where=folder, expected="trial-00000.parquet and so on")
+    return [_read(file) for file in files]
+
+
+def summarize(predictions: Sequence[pa.Table], l1_error: NDArray[Any], classes: Sequence[str]) -> dict[str, Any]:
+    """The content of ``reports/metrics.json``: nested, with scalars only.
+
+    Parameters
+    ----------
+    predictions : one table per trial, at least one.
+    l1_error : float32, shape (rows,)
+        L1 error of each propagation row, see `grandplus.propagation`.
+    classes : class names, by class number.
+
+    Returns
+    -------
+    ``test.accuracy.{mean,std,ci95}`` and the same for ``val``, ``test.macro_f1.mean``,
+    ``test.ece.mean``, ``rows.l1_error.{mean,max}`` and ``trials``, as nested dicts. ``std`` has
+    divisor n-1 and ``ci95`` is the half-width of the t interval over trials; a single trial
+    defines neither, and both keys are left out. Macro-F1 is the mean over the classes that
+    occur among the labels.
+
+    Raises
+    ------
+    GrandPlusError : a trial has no labelled test or validation node, a class number beyond
+        `classes` or an impossible confidence.
+    """
+    test = select(predictions, "test", classes)
+    val = select(predictions, "val", classes)
+    return {
+        "trials": len(predictions),
+        "test": {
+            "accuracy": over_trials([trial.correct.mean() for trial in test]),
+            "macro_f1": {"mean": _mean([_macro_f1(trial) for trial in test])},
+            "ece": {"mean": _mean([expected_calibration_error(trial.confidence, trial.correct) for trial in test])},
+        },
+        "val": {"accuracy": over_trials([trial.correct.mean() for trial in val])},
+        "rows": {"l1_error": {"mean": _mean(l1_error), "max": _rounded(np.max(l1_error))}},
+    }
+
+
+def per_class(predictions: Sequence[pa.Table], classes: Sequence[str]) -> dict[str, dict[str, float]]:
+    """The content of ``reports/per_class.json``: each class's scores on the test nodes.
+
+    Returns
+    -------
+    class name -> ``precision``, ``recall``, ``f1`` and ``support`` (labelled test nodes of the
+    class), means over trials. A score whose divisor is 0, as of a class never predicted, is 0.
+
+    Parameters and errors are those of `summarize`.
+    """
+    numbers = range(len(classes))
+    scores = [
+        precision_recall_fscore_support(trial.label, trial.predicted, labels=numbers, zero_division=0)
+        for trial in select(predictions, "test", classes)
+    ]
+    means = np.mean(scores, axis=0)  # (4 scores, classes)
+    keys = ("precision", "recall", "f1", "support")
+    return {name: {key: _rounded(means[row, c]) for row, key in enumerate(keys)} for c, name in enumerate(classes)}
+
+
+def over_trials(values: Sequence[float]) -> dict[str, float]:
+    """``mean``, ``std`` (n-1) and ``ci95`` (half-width, Student's t) of one value per trial.
+
+    >>> over_trials([0.8, 0.9])
+    {'mean': 0.85, 'std': 0.070711, 'ci95': 0.63531}
+    >>> over_trials([0.8])
+    {'mean': 0.8}
+    """
+    count = len(values)
+    if count < 2:
+        return {"mean": _mean(values)}
+    std = np.std(values, ddof=1)
+    half_width = stats.t.ppf(0.975, count - 1) * std / np.sqrt(count)
+    return {"mean": _mean(values), "std": _rounded(std), "ci95": _rounded(half_width)}
+
+
+def select(predictions: Sequence[pa.Table], part: str, classes: Sequence[str]) -> list[Scored]:
+    """What of one part (``"val"``, ``"test"``) can be scored, per trial.
+
+    Raises
+    ------
+    GrandPlusError : see `summarize`.
+    """
+    if not predictions:
+        raise GrandPlusError("no predictions", expected="one table per trial")
+    if len(set(classes)) < len(classes):
+        raise GrandPlusError(f"the class names {list(classes)} repeat", expected="a name of its own for each class")
+    return [_select(table, part, trial, len(classes)) for trial, table in enumerate(predictions)]
+
+
+def _select(table: pa.Table, part: str, trial: int, classes: int) -> Scored:
+    known = pc.and_(pc.equal(table["part"], part), pc.greater_equal(table["label"], 0))
+    chosen = table.filter(known)
+    scored = Scored(*(chosen[column].to_numpy() for column in ("label", "predicted", "confidence")))
+    if not len(scored.label):
+        raise GrandPlusError(f"no {part} node has a known label", where=f"trial {trial}")
+    highest = max(scored.label.max(), scored.predicted.max())
+    if highest >= classes:
+        raise GrandPlusError(f"class number {highest}", where=f"trial {trial}", expected=f"at most {classes - 1}")
+    return scored
+
+
+def _read(file: Path) -> pa.Table:
+    scored = [("part", "in", ["val", "test"]), ("label", ">=", 0)]
+    try:
+        return pq.read_table(file, columns=list(COLUMNS), filters=scored)
+    except (OSError, pa.ArrowException) as error:
+        raise GrandPlusError(f"can't be read as predictions: {error}", where=file, fix="run infer again") from None
+
+
+def _macro_f1(trial: Scored) -> float:
+    # Without labels= scikit-learn would also count, as 0, a class that only occurs among the predictions.
+    present = np.unique(trial.label)
+    return float(f1_score(trial.label, trial.predicted, labels=present, average="macro", zero_division=0))
+
+
+def _mean(values: Sequence[float] | NDArray[Any]) -> float:
+    return _rounded(np.mean(values, dtype=np.float64))
+
+
+def _rounded(value: Any) -> float:
+    return round(float(value), DECIMALS)

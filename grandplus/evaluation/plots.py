@@ -1,0 +1,243 @@
+"""Plots of training and predictions: CSV for ``dvc plots``, PNG to look at without a browser.
+
+Each plot is a pair of files of one name. Same input, same version of matplotlib: same bytes.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import matplotlib
+import matplotlib.style
+import numpy as np
+import pyarrow as pa
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator, PercentFormatter
+from numpy.typing import NDArray
+from sklearn.metrics import confusion_matrix
+
+from grandplus.evaluation.calibration import expected_calibration_error, reliability
+from grandplus.evaluation.metrics import Scored, select
+
+CONFUSION_ROWS = 20_000  # at most, in confusion.csv: a browser has to draw them
+FAINT_TRIALS = 30  # at most, drawn as lines of their own
+ANNOTATED_CLASSES = 12  # with more, numbers no longer fit in the confusion matrix's cells
+DECIMALS = 6
+
+# Of Okabe and Ito's palette, told apart with any colour vision; training is dashed as well.
+TRAIN, VALIDATION, GREY = "#D55E00", "#0072B2", "#666666"
+STYLE = {
+    "font.size": 11,
+    "axes.titlesize": 12,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "axes.grid": True,
+    "grid.color": "#E4E4E4",
+    "legend.frameon": False,
+}
+
+
+def write_plots(
+    folder: Path | str, *, title: str, history: pa.Table, predictions: Sequence[pa.Table], classes: Sequence[str]
+) -> None:
+    """Write losses, accuracies, confusion and reliability, each as ``.csv`` and ``.png``.
+
+    Parameters
+    ----------
+    folder : where to; made if need be. Files of the same names are replaced.
+    title : dataset and matrix, as in ``"Pubmed, avg"``; heads every picture.
+    history : one line per trial and validation; int64 columns ``trial`` and ``step``, float64
+        columns ``train_loss``, ``val_loss``, ``train_accuracy`` and ``val_accuracy``.
+    predictions : one table per trial, as for `grandplus.evaluation.metrics.summarize`.
+    classes : class names, by class number.
+
+    Notes
+    -----
+    Trials stop at different steps, so means over trials go up to the last step that all of
+    them reached; beyond it they would jump whenever a trial drops out.
+
+    ``confusion.csv`` has a line per test node and trial: of the first trials, as many as fit in
+    `CONFUSION_ROWS`; if not even one does, nodes of the first at even distances. The picture
+    counts everything.
+
+    Raises
+    ------
+    GrandPlusError : see `grandplus.evaluation.metrics.summarize`.
+    """
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    trials = select(predictions, "test", classes)
+    with matplotlib.style.context(["default", STYLE]):  # the user's own matplotlibrc must not show
+        _losses(folder, title, history)
+        _accuracies(folder, title, history)
+        _confusion(folder, title, trials, classes)
+        _reliability(folder, title, trials)
+
+
+class _Curve(NamedTuple):
+    """A column of the history; NaN where a trial has no such step."""
+
+    steps: NDArray[np.int64]  # (s,)
+    trials: NDArray[np.float64]  # (t, s)
+    common: int  # the first so many steps were reached by all trials
+
+    @property
+    def mean(self) -> NDArray[np.float64]:
+        return np.asarray(self.trials[:, : self.common].mean(axis=0))
+
+
+def _losses(folder: Path, title: str, history: pa.Table) -> None:
+    train, val = _curve(history, "train_loss"), _curve(history, "val_loss")
+    steps, gap = train.steps[: train.common], val.mean - train.mean
+    rows = zip(steps, train.mean, val.mean, gap, strict=True)
+    _write_csv(folder / "losses.csv", ["step", "train_loss", "val_loss", "generalisation_gap"], rows)
+    with _figure(folder / "losses.png", (7.5, 5)) as figure:
+        axes = figure.add_subplot()
+        shade = axes.fill_between(steps, train.mean, val.mean, color=GREY, alpha=0.16, linewidth=0)
+        shade.set_label(f"generalisation gap, {gap[-1]:.3f} at step {steps[-1]}")
+        _draw_curves(axes, train, val)
+        axes.set_ylim(bottom=0)
+        axes.set_ylabel("Cross-entropy loss")
+        _head(axes, title, "training and validation loss")
+        _legend_below(figure)
+
+
+def _accuracies(folder: Path, title: str, history: pa.Table) -> None:
+    train, val = _curve(history, "train_accuracy"), _curve(history, "val_accuracy")
+    rows = zip(train.steps[: train.common], train.mean, val.mean, strict=True)
+    _write_csv(folder / "accuracies.csv", ["step", "train_accuracy", "val_accuracy"], rows)
+    with _figure(folder / "accuracies.png", (7.5, 5)) as figure:
+        axes = figure.add_subplot()
+        _draw_curves(axes, train, val)
+        axes.set_ylim(top=1.01)  # room for a line at 100 %
+        axes.set_ylabel("Accuracy")
+        axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+        _head(axes, title, "training and validation accuracy")
+        _legend_below(figure)
+
+
+def _confusion(folder: Path, title: str, trials: Sequence[Scored], classes: Sequence[str]) -> None:
+    names = ((classes[label], classes[predicted]) for label, predicted in _confusion_rows(trials))
+    _write_csv(folder / "confusion.csv", ["actual", "predicted"], names)
+    size = len(classes)
+    numbers = range(size)
+    counts = np.sum([confusion_matrix(t.label, t.predicted, labels=numbers) for t in trials], axis=0)
+    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)  # a class without nodes: 0
+    side = 3.2 + 0.75 * min(size, ANNOTATED_CLASSES)
+    with _figure(folder / "confusion.png", (side + 1.4, side)) as figure:
+        axes = figure.add_subplot()
+        image = axes.imshow(shares, cmap="Blues", vmin=0, vmax=1)
+        bar = figure.colorbar(image, ax=axes, shrink=0.8, label="Share of the actual class", format=PercentFormatter(1))
+        bar.outline.set_visible(False)
+        axes.grid(False)
+        axes.spines[:].set_visible(False)
+        axes.tick_params(length=0)
+        if size <= ANNOTATED_CLASSES:
+            _annotate(axes, shares, counts / len(trials))
+        font = 10 if size <= ANNOTATED_CLASSES else 7
+        axes.set_xticks(numbers, classes, rotation=40, ha="right", rotation_mode="anchor", size=font, parse_math=False)
+        axes.set_yticks(numbers, classes, size=font, parse_math=False)
+        axes.set_xlabel("Predicted class")
+        axes.set_ylabel("Actual class")
+        detail = f"nodes per trial, mean of {len(trials)} trials" if len(trials) > 1 else "nodes"
+        _head(axes, title, f"test nodes by class\nshare of the actual class ({detail})")
+
+
+def _reliability(folder: Path, title: str, trials: Sequence[Scored]) -> None:
+    confidence = np.concatenate([trial.confidence for trial in trials])
+    correct = np.concatenate([trial.correct for trial in trials])
+    bins = reliability(confidence, correct)
+    filled = bins.count > 0
+    rows = zip(bins.confidence[filled], bins.accuracy[filled], bins.count[filled], strict=True)
+    _write_csv(folder / "reliability.csv", ["confidence", "accuracy", "count"], rows)
+    ece = np.mean([expected_calibration_error(trial.confidence, trial.correct) for trial in trials])
+    with _figure(folder / "reliability.png", (6, 7.4)) as figure:
+        upper, lower = figure.subplots(2, 1, sharex=True, gridspec_kw={"height_ratios": [3.6, 1]})
+        width = 1 / len(bins.count)
+        left = np.arange(len(bins.count)) * width
+        bars = {"width": width, "align": "edge", "edgecolor": "white"}
+        upper.bar(left, bins.accuracy, color=VALIDATION, alpha=0.55, label="accuracy", **bars)
+        upper.plot([0, 1], [0, 1], color=GREY, linestyle="--", label="perfect calibration")
+        upper.vlines(
+            bins.confidence, bins.accuracy, bins.confidence, color=TRAIN, lw=2.5, label="gap to mean confidence"
+        )
+        upper.set(xlim=(0, 1), ylim=(0, 1), ylabel="Accuracy")
+        _head(upper, title, f"reliability on test nodes\nexpected calibration error {ece:.3f}")
+        lower.bar(left, bins.count / len(trials), color=GREY, **bars)
+        lower.yaxis.set_major_locator(MaxNLocator(3, integer=True))
+        lower.set(xlabel="Confidence", ylabel="Nodes\nper trial" if len(trials) > 1 else "Nodes")
+        _legend_below(figure)
+
+
+def _curve(history: pa.Table, column: str) -> _Curve:
+    _, trial = np.unique(history["trial"].to_numpy(), return_inverse=True)
+    steps, step = np.unique(history["step"].to_numpy(), return_inverse=True)
+    values = np.full((trial.max() + 1, len(steps)), np.nan)
+    values[trial, step] = history[column].to_numpy()
+    reached = np.zeros(values.shape, dtype=bool)
+    reached[trial, step] = True
+    return _Curve(steps, values, int(np.logical_and.accumulate(reached.all(axis=0)).sum()))
+
+
+def _confusion_rows(trials: Sequence[Scored]) -> Iterator[tuple[int, int]]:
+    sizes = np.cumsum([len(trial.label) for trial in trials])
+    whole = int((sizes <= CONFUSION_ROWS).sum())
+    for trial in trials[:whole]:
+        yield from zip(trial.label, trial.predicted, strict=True)
+    if not whole:
+        chosen = np.linspace(0, sizes[0] - 1, CONFUSION_ROWS).astype(np.int64)
+        yield from zip(trials[0].label[chosen], trials[0].predicted[chosen], strict=True)
+
+
+def _draw_curves(axes: Axes, train: _Curve, val: _Curve) -> None:
+    several = len(train.trials) > 1
+    # One validation makes no line, so it gets a point.
+    marker = "o" if len(train.steps) == 1 else None
+    for curve, color, dash, name in ((train, TRAIN, "--", "training"), (val, VALIDATION, "-", "validation")):
+        if several:
+            axes.plot(curve.steps, curve.trials[:FAINT_TRIALS].T, color=color, linewidth=0.7, alpha=0.25)
+            name += f", mean of {len(curve.trials)} trials"
+        steps = curve.steps[: curve.common]
+        axes.plot(steps, curve.mean, color=color, linestyle=dash, linewidth=2.4, marker=marker, label=name)
+    if several and train.common < len(train.steps):
+        axes.axvline(train.steps[train.common - 1], color=GREY, linewidth=1, linestyle=":", label="first trial stops")
+    axes.set_xlabel("Step")
+    axes.margins(x=0.01)
+
+
+def _annotate(axes: Axes, shares: NDArray[np.float64], counts: NDArray[np.float64]) -> None:
+    for (row, column), share in np.ndenumerate(shares):
+        color = "white" if share > 0.55 else "black"
+        text = f"{share:.1%}\n({counts[row, column]:.4g})"
+        axes.text(column, row, text, ha="center", va="center", color=color, size=9)
+
+
+def _head(axes: Axes, title: str, subject: str) -> None:
+    axes.set_title(f"{title}: {subject}", loc="left", parse_math=False)  # a name may hold a $
+
+
+def _legend_below(figure: Figure) -> None:
+    figure.legend(loc="outside lower center", ncols=2)
+
+
+@contextmanager
+def _figure(file: Path, inches: tuple[float, float]) -> Iterator[Figure]:
+    """A figure that is written to ``file`` at the end; pyplot would keep state of its own."""
+    figure = Figure(figsize=inches, dpi=150, layout="constrained")
+    FigureCanvasAgg(figure)  # draws it, whatever the user's backend is
+    yield figure
+    figure.savefig(file, metadata={"Software": None})  # else the version of matplotlib
+
+
+def _write_csv(file: Path, header: Sequence[str], rows: Iterable[Iterable[Any]]) -> None:
+    with file.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows([round(x, DECIMALS) if isinstance(x, float) else x for x in row] for row in rows)

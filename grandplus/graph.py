@@ -1,0 +1,235 @@
+"""The graph: a symmetric CSR adjacency without self-loops, features, labels and names.
+
+On disk it is a folder of ``.npy`` arrays, read by memory-mapping, with ``graph.json`` saying
+what was counted, merged and dropped. The self-loop of Ã = A + I is never stored: the kernels
+add it, exactly once, whatever the input held.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from grandplus.errors import GrandPlusError
+
+FORMAT_VERSION = 1
+_REMAKE = "run dvc repro to make it anew"
+INT32_IDS = 2**31  # node ids below this are stored as int32
+
+Features: TypeAlias = Any  # float32 (n, d): ndarray or scipy CSR
+
+
+@dataclass(frozen=True, eq=False)
+class Adjacency:
+    """A symmetric 0/1 matrix without diagonal, as CSR with sorted rows.
+
+    indptr : int64 (n + 1,)
+    indices : int32 or int64 (stored entries,)
+    """
+
+    indptr: NDArray[np.int64]
+    indices: NDArray[Any]
+
+    @property
+    def nodes(self) -> int:
+        return len(self.indptr) - 1
+
+    @property
+    def degrees(self) -> NDArray[np.int64]:
+        """Degrees in Ã, so with the self-loop: int64 (n,), at least 1."""
+        return np.diff(self.indptr) + 1
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of the structure; what rows of this graph are known by."""
+        digest = hashlib.sha256(self.indptr.data)
+        digest.update(self.indices.data)
+        return digest.hexdigest()
+
+    def save(self, folder: Path) -> None:
+        np.save(folder / "indptr.npy", self.indptr)
+        np.save(folder / "indices.npy", self.indices)
+
+    @classmethod
+    def load(cls, folder: Path | str) -> Adjacency:
+        folder = Path(folder)
+        return cls(_map(folder / "indptr.npy"), _map(folder / "indices.npy"))
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """A graph with what training needs.
+
+    adjacency : Adjacency of n nodes
+    features : float32 (n, d), dense or scipy CSR
+    labels : int64 (n,), numbers into ``classes``; -1 where unknown
+    classes : names
+    node_ids : (n,), the ids that the data came with
+    facts : what was counted, merged and dropped on the way here
+    """
+
+    adjacency: Adjacency
+    features: Features
+    labels: NDArray[np.int64]
+    classes: list[str]
+    node_ids: NDArray[Any]
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    def save(self, folder: Path) -> None:
+        """Write the arrays into an existing folder."""
+        self.adjacency.save(folder)
+        if not sp.issparse(self.features):
+            np.save(folder / "features.npy", self.features)
+        else:
+            np.save(folder / "features.indptr.npy", self.features.indptr.astype(np.int64))
+            np.save(folder / "features.indices.npy", self.features.indices.astype(np.int32))
+            np.save(folder / "features.data.npy", self.features.data)
+        np.save(folder / "labels.npy", self.labels)
+        _write_json(folder / "classes.json", self.classes)
+        ids = pa.table({"row": pa.array(np.arange(len(self.node_ids))), "id": pa.array(self.node_ids)})
+        pq.write_table(ids, folder / "node_ids.parquet")
+        _write_json(folder / "graph.json", self.facts | {"format_version": FORMAT_VERSION})
+
+    @classmethod
+    def load(cls, folder: Path | str) -> Graph:
+        """Memory-map a saved graph; its arrays are read-only."""
+        folder = Path(folder)
+        facts = _read_json(folder / "graph.json")
+        if facts.get("format_version") != FORMAT_VERSION:
+            raise GrandPlusError(
+                f"format version is {facts.get('format_version')}",
+                where=folder,
+                expected=str(FORMAT_VERSION),
+                fix="run dvc repro preprocess again",
+            )
+        return cls(
+            adjacency=Adjacency.load(folder),
+            features=_load_features(folder, int(facts["features"])),
+            labels=_map(folder / "labels.npy"),
+            classes=list(_read_json(folder / "classes.json")),
+            node_ids=pq.read_table(folder / "node_ids.parquet")["id"].to_numpy(),
+            facts=facts,
+        )
+
+
+def build_adjacency(edges: NDArray[np.int64], nodes: int) -> tuple[Adjacency, dict[str, int]]:
+    """Symmetrise, merge duplicates and drop self-loops.
+
+    Parameters
+    ----------
+    edges : int64 (2, E), any order, either or both directions, with duplicates and self-loops
+    nodes : n; ids are 0 .. n - 1
+
+    Returns
+    -------
+    Adjacency and what was done: ``edges`` (undirected, kept), ``merged_duplicates`` (entries that
+    repeat an undirected edge, the other direction included), ``dropped_self_loops`` (entries),
+    ``isolated_nodes`` (nodes left without an edge; they stay in the graph).
+
+    >>> adjacency, facts = build_adjacency(np.array([[0, 1, 2, 2], [1, 0, 1, 2]]), nodes=4)
+    >>> adjacency.indptr.tolist(), adjacency.indices.tolist()
+    ([0, 1, 3, 4, 4], [1, 0, 2, 1])
+    >>> facts
+    {'edges': 2, 'merged_duplicates': 1, 'dropped_self_loops': 1, 'isolated_nodes': 1}
+    """
+    if edges.size and (edges.min() < 0 or edges.max() >= nodes):
+        bad = int(edges.min() if edges.min() < 0 else edges.max())
+        raise GrandPlusError(f"an edge names node {bad}", expected=f"ids from 0 to {nodes - 1}")
+    loops = edges[0] == edges[1]
+    low, high = np.minimum(*edges[:, ~loops]), np.maximum(*edges[:, ~loops])
+    # One key an undirected edge; n < 2^31.5 keeps it inside int64.
+    kept = np.unique(low * np.int64(nodes) + high)
+    low, high = np.divmod(kept, np.int64(max(nodes, 1)))
+    both = np.concatenate([low * nodes + high, high * nodes + low])
+    both.sort()
+    rows, columns = np.divmod(both, np.int64(max(nodes, 1)))
+    indptr = np.zeros(nodes + 1, np.int64)
+    np.cumsum(np.bincount(rows, minlength=nodes), out=indptr[1:])
+    indices = columns.astype(np.int32 if nodes <= INT32_IDS else np.int64)
+    facts = {
+        "edges": len(kept),
+        "merged_duplicates": int((~loops).sum()) - len(kept),
+        "dropped_self_loops": int(loops.sum()),
+        "isolated_nodes": int((np.diff(indptr) == 0).sum()),
+    }
+    return Adjacency(indptr, indices), facts
+
+
+def as_adjacency(matrix: Adjacency | Graph | sp.sparray | sp.spmatrix) -> Adjacency:
+    """What a notebook has -> Adjacency: any scipy sparse matrix is symmetrised, its values ignored.
+
+    Raises
+    ------
+    GrandPlusError : the matrix is not square, or of no known kind.
+    """
+    if isinstance(matrix, Adjacency):
+        return matrix
+    if isinstance(matrix, Graph):
+        return matrix.adjacency
+    if not sp.issparse(matrix):
+        raise GrandPlusError(f"adjacency is a {type(matrix).__name__}", expected="a scipy sparse matrix or a Graph")
+    if matrix.shape[0] != matrix.shape[1]:
+        raise GrandPlusError(f"adjacency has shape {matrix.shape}", expected="a square matrix")
+    entries = sp.coo_array(matrix)
+    edges = np.stack([entries.row, entries.col]).astype(np.int64)[:, entries.data != 0]
+    return build_adjacency(edges, matrix.shape[0])[0]
+
+
+def row_normalize(features: Features) -> Features:
+    """Each row divided by its sum, 0/0 = 0, in float32.
+
+    >>> row_normalize(np.array([[1, 3], [0, 0]], np.float32)).tolist()
+    [[0.25, 0.75], [0.0, 0.0]]
+    """
+    sums = np.asarray(features.sum(axis=1, dtype=np.float64)).ravel()
+    scale = np.divide(1, sums, out=np.zeros_like(sums), where=sums != 0)
+    if not sp.issparse(features):
+        return np.asarray(features * scale[:, None], np.float32)
+    counts = np.diff(features.indptr)
+    data = (features.data * np.repeat(scale, counts)).astype(np.float32)
+    return sp.csr_array((data, features.indices, features.indptr), shape=features.shape)
+
+
+def _load_features(folder: Path, width: int) -> Features:
+    if (folder / "features.npy").exists():
+        dense: NDArray[np.float32] = _map(folder / "features.npy")
+        return dense
+    indptr, indices, data = (_map(folder / f"features.{part}.npy") for part in ("indptr", "indices", "data"))
+    # Made without scipy's check: it copies indptr and indices to one type, and fully reads them.
+    features = sp.csr_array((len(indptr) - 1, width), dtype=np.float32)
+    features.indptr, features.indices, features.data = indptr, indices, data
+    return features
+
+
+def _map(file: Path) -> NDArray[Any]:
+    try:
+        mapped = np.load(file, mmap_mode="r", allow_pickle=False)
+        return np.asarray(mapped)  # a plain view: numba knows no memmap
+    except FileNotFoundError:
+        raise GrandPlusError("no such file", where=file, fix=_REMAKE) from None
+    except (ValueError, OSError, EOFError) as error:
+        raise GrandPlusError(
+            f"is no readable array: {error}", where=file, fix="run dvc repro to make it anew"
+        ) from None
+
+
+def _read_json(file: Path) -> Any:
+    try:
+        return json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise GrandPlusError("no such file", where=file, fix=_REMAKE) from None
+    except ValueError as error:
+        raise GrandPlusError(f"is no JSON: {error}", where=file, fix=_REMAKE) from None
+
+
+def _write_json(file: Path, content: Any) -> None:
+    file.write_text(json.dumps(content, indent=2, sort_keys=isinstance(content, dict)) + "\n", encoding="utf-8")
