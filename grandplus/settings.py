@@ -140,7 +140,7 @@ class Settings(Section):
     train: Train
 
 
-def load(root: Path | str = ".") -> Settings:
+def load_settings(root: Path | str = ".") -> Settings:
     """Read ``params.yaml`` and the card that it names, below ``root``.
 
     Raises

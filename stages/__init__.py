@@ -1,0 +1,1 @@
+"""The stages of dvc.yaml, each started as ``python -m stages.<name>``."""

@@ -34,7 +34,9 @@ DECIMALS = 6
 TRAIN, VALIDATION, GREY = "#D55E00", "#0072B2", "#666666"
 STYLE = {
     "font.size": 11,
-    "axes.titlesize": 12,
+    "figure.titlesize": 12,
+    "figure.constrained_layout.w_pad": 0.12,  # inches
+    "figure.constrained_layout.h_pad": 0.1,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.axisbelow": True,
@@ -103,9 +105,9 @@ def _losses(folder: Path, title: str, history: pa.Table) -> None:
         shade = axes.fill_between(steps, train.mean, val.mean, color=GREY, alpha=0.16, linewidth=0)
         shade.set_label(f"generalisation gap, {gap[-1]:.3f} at step {steps[-1]}")
         _draw_curves(axes, train, val)
-        axes.set_ylim(bottom=0)
+        axes.set_ylim(0, 1.04 * axes.get_ylim()[1])
         axes.set_ylabel("Cross-entropy loss")
-        _head(axes, title, "training and validation loss")
+        _head(figure, title, f"Training and validation loss{_faint(train)}")
         _legend_below(figure)
 
 
@@ -116,10 +118,10 @@ def _accuracies(folder: Path, title: str, history: pa.Table) -> None:
     with _figure(folder / "accuracies.png", (7.5, 5)) as figure:
         axes = figure.add_subplot()
         _draw_curves(axes, train, val)
-        axes.set_ylim(top=1.01)  # room for a line at 100 %
+        axes.set_ylim(axes.get_ylim()[0] - 0.02, 1.01)  # room for a line at either end
         axes.set_ylabel("Accuracy")
         axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
-        _head(axes, title, "training and validation accuracy")
+        _head(figure, title, f"Training and validation accuracy{_faint(train)}")
         _legend_below(figure)
 
 
@@ -139,15 +141,17 @@ def _confusion(folder: Path, title: str, trials: Sequence[Scored], classes: Sequ
         axes.grid(False)
         axes.spines[:].set_visible(False)
         axes.tick_params(length=0)
+        detail, font = "", 7
         if size <= ANNOTATED_CLASSES:
-            _annotate(axes, shares, counts / len(trials))
-        font = 10 if size <= ANNOTATED_CLASSES else 7
-        axes.set_xticks(numbers, classes, rotation=40, ha="right", rotation_mode="anchor", size=font, parse_math=False)
+            detail, font = f", {_per_trial('nodes', trials)} in brackets", 10
+            _annotate(axes, shares, counts / len(trials), decimals=1 if len(trials) > 1 else 0)
+        long = max(map(len, classes)) > 4
+        slant: dict[str, Any] = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"} if long else {}
+        axes.set_xticks(numbers, classes, size=font, parse_math=False, **slant)
         axes.set_yticks(numbers, classes, size=font, parse_math=False)
         axes.set_xlabel("Predicted class")
         axes.set_ylabel("Actual class")
-        detail = f"nodes per trial, mean of {len(trials)} trials" if len(trials) > 1 else "nodes"
-        _head(axes, title, f"test nodes by class\nshare of the actual class ({detail})")
+        _head(figure, title, f"Confusion on test nodes{detail}")
 
 
 def _reliability(folder: Path, title: str, trials: Sequence[Scored]) -> None:
@@ -165,14 +169,12 @@ def _reliability(folder: Path, title: str, trials: Sequence[Scored]) -> None:
         bars = {"width": width, "align": "edge", "edgecolor": "white"}
         upper.bar(left, bins.accuracy, color=VALIDATION, alpha=0.55, label="accuracy", **bars)
         upper.plot([0, 1], [0, 1], color=GREY, linestyle="--", label="perfect calibration")
-        upper.vlines(
-            bins.confidence, bins.accuracy, bins.confidence, color=TRAIN, lw=2.5, label="gap to mean confidence"
-        )
+        upper.vlines(bins.confidence, bins.accuracy, bins.confidence, color=TRAIN, lw=2.5, label="miscalibration")
         upper.set(xlim=(0, 1), ylim=(0, 1), ylabel="Accuracy")
-        _head(upper, title, f"reliability on test nodes\nexpected calibration error {ece:.3f}")
+        _head(figure, title, f"Reliability on test nodes, expected calibration error {ece:.3f}")
         lower.bar(left, bins.count / len(trials), color=GREY, **bars)
         lower.yaxis.set_major_locator(MaxNLocator(3, integer=True))
-        lower.set(xlabel="Confidence", ylabel="Nodes\nper trial" if len(trials) > 1 else "Nodes")
+        lower.set(xlabel="Confidence", ylabel=_per_trial("Nodes", trials).replace(" ", "\n", 1))
         _legend_below(figure)
 
 
@@ -198,8 +200,10 @@ def _confusion_rows(trials: Sequence[Scored]) -> Iterator[tuple[int, int]]:
 
 def _draw_curves(axes: Axes, train: _Curve, val: _Curve) -> None:
     several = len(train.trials) > 1
-    # One validation makes no line, so it gets a point.
-    marker = "o" if len(train.steps) == 1 else None
+    marker = None
+    if len(train.steps) == 1:  # makes no line
+        marker = "o"
+        axes.set_xticks(train.steps)
     for curve, color, dash, name in ((train, TRAIN, "--", "training"), (val, VALIDATION, "-", "validation")):
         if several:
             axes.plot(curve.steps, curve.trials[:FAINT_TRIALS].T, color=color, linewidth=0.7, alpha=0.25)
@@ -212,15 +216,26 @@ def _draw_curves(axes: Axes, train: _Curve, val: _Curve) -> None:
     axes.margins(x=0.01)
 
 
-def _annotate(axes: Axes, shares: NDArray[np.float64], counts: NDArray[np.float64]) -> None:
+def _annotate(axes: Axes, shares: NDArray[np.float64], counts: NDArray[np.float64], decimals: int) -> None:
     for (row, column), share in np.ndenumerate(shares):
+        text = f"{share:.1%}\n({counts[row, column]:,.{decimals}f})"
         color = "white" if share > 0.55 else "black"
-        text = f"{share:.1%}\n({counts[row, column]:.4g})"
         axes.text(column, row, text, ha="center", va="center", color=color, size=9)
 
 
-def _head(axes: Axes, title: str, subject: str) -> None:
-    axes.set_title(f"{title}: {subject}", loc="left", parse_math=False)  # a name may hold a $
+def _head(figure: Figure, title: str, subject: str) -> None:
+    # A name may hold a $, which is not meant as mathematics.
+    figure.suptitle(f"{title}\n{subject}", x=0.02, ha="left", linespacing=1.4, parse_math=False)
+
+
+def _faint(curve: _Curve) -> str:
+    count = len(curve.trials)
+    which = "each trial" if count <= FAINT_TRIALS else f"the first {FAINT_TRIALS} trials"
+    return f" (faint: {which})" if count > 1 else ""
+
+
+def _per_trial(what: str, trials: Sequence[Scored]) -> str:
+    return f"{what} per trial" if len(trials) > 1 else what
 
 
 def _legend_below(figure: Figure) -> None:

@@ -1,0 +1,76 @@
+"""``python -m grandplus results``: what the last run came to, as a short table."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from grandplus.errors import GrandPlusError
+
+REPORTS = Path("reports")
+STAGES = ("download", "preprocess", "gfpush", "train", "infer", "evaluate")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m grandplus", description=__doc__)
+    commands = parser.add_subparsers(required=True, metavar="command")
+    commands.add_parser("results", help="print the last run's results").set_defaults(run=_print_results)
+    arguments = parser.parse_args()
+    try:
+        arguments.run()
+    except GrandPlusError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def _print_results() -> None:
+    from grandplus.settings import read_yaml
+
+    settings, metrics = read_yaml(REPORTS / "settings.yaml"), _read(REPORTS / "metrics.json")
+    test, val, error = metrics["test"], metrics["val"], metrics["rows"]["l1_error"]
+    lines = {
+        "dataset, matrix": f"{settings['dataset']}, {settings['matrix']}, {metrics['trials']} trials",
+        "test accuracy": _accuracy(test["accuracy"]),
+        "validation accuracy": _accuracy(val["accuracy"]),
+        "test macro-F1": f"{100 * test['macro_f1']['mean']:.2f} %",
+        "row L1 error": f"mean {error['mean']:.4f}, max {error['max']:.4f}",
+        "predictions": "data/predictions/trial-*.parquet",
+        "plots": "reports/plots/*.png",
+        "settings, scores": "reports/settings.yaml, metrics.json, per_class.json",
+        "seconds, as last run": _seconds(),
+    }
+    width = max(map(len, lines))
+    for name, value in lines.items():
+        print(f"{name:<{width}}  {value}")
+
+
+def _accuracy(scores: dict[str, float]) -> str:
+    mean = f"{100 * scores['mean']:.2f} %"
+    if "std" not in scores:
+        return mean
+    return f"{mean} ± {100 * scores['std']:.2f} (95 % interval of the mean: ± {100 * scores['ci95']:.2f})"
+
+
+def _seconds() -> str:
+    try:
+        times = _read(REPORTS / "timings.json")
+    except GrandPlusError:
+        return "not measured here: the results came from the cache"
+    return ", ".join(f"{stage} {times[stage]:.1f}" for stage in STAGES if stage in times)
+
+
+def _read(file: Path) -> Any:
+    try:
+        return json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise GrandPlusError("no such file", where=file, fix="run dvc repro first") from None
+    except ValueError as error:
+        raise GrandPlusError(f"is no JSON: {error}", where=file, fix="run dvc repro evaluate") from None
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Datasets as they are published: fetching their files, and one reader per file format."""

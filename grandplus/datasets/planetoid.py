@@ -1,0 +1,171 @@
+"""Planetoid's files: ``ind.NAME.{x,y,tx,ty,allx,ally,graph,test.index}``.
+
+Nodes 0..m-1 have their features and labels in allx and ally, the first of them (the labelled
+ones) also in x and y. Row i of tx and ty belongs to node test.index[i], and those ids come in
+no order. An id between m and the largest that test.index lacks is a node without a row.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from grandplus.datasets.raw import RawGraph
+from grandplus.datasets.unpickle import load_pickle
+from grandplus.errors import GrandPlusError
+from grandplus.settings import Source
+
+PARTS = ("x", "y", "tx", "ty", "allx", "ally", "graph", "test.index")
+VALIDATION = 500  # nodes; the standard split has them right after the labelled ones
+_FILE = re.compile(rf"(ind\..+)\.({'|'.join(map(re.escape, PARTS))})")
+
+
+def read(folder: Path, files: list[str], source: Source, order: Path | None = None) -> RawGraph:
+    """Read the eight files; nodes without a row get zero features and label -1.
+
+    Raises
+    ------
+    GrandPlusError : a file is missing, damaged, or disagrees with the others.
+    """
+    file = _parts(folder, files)
+    seen, test_rows = _matrix(file["allx"]), _matrix(file["tx"])
+    seen_labels, test_labels = _one_hot(file["ally"]), _one_hot(file["ty"])
+    test = _test_index(file["test.index"], first=seen.shape[0])
+    nodes = int(test.max()) + 1
+    edges = _edges(file["graph"], nodes)
+    classes = seen_labels.shape[1]
+    width = seen.shape[1]
+    _agree(file["ally"], seen_labels.shape, (seen.shape[0], classes))
+    _agree(file["tx"], test_rows.shape, (len(test), width))
+    _agree(file["ty"], test_labels.shape, (len(test), classes))
+    train = _labelled(file, seen, seen_labels)
+
+    # Where a node's row is in [allx; tx; one empty row].
+    row = np.full(nodes, seen.shape[0] + len(test))
+    row[: seen.shape[0]] = np.arange(seen.shape[0])
+    row[test] = seen.shape[0] + np.arange(len(test))
+    features = sparse.vstack([seen, test_rows, sparse.csr_matrix((1, width), dtype=np.float32)], format="csr")[row]
+    features.sort_indices()
+    labels = np.concatenate([seen_labels.argmax(axis=1), test_labels.argmax(axis=1), [-1]])[row]
+    return RawGraph(
+        edges=edges,
+        nodes=nodes,
+        features=features,
+        labels=labels.astype(np.int64),
+        classes=_class_names(source, classes, file["ally"]),
+        node_ids=np.arange(nodes, dtype=np.int64),
+        splits={
+            "train": np.arange(train, dtype=np.int64),
+            "val": np.arange(train, train + VALIDATION, dtype=np.int64),
+            "test": np.sort(test),
+        },
+    )
+
+
+def _parts(folder: Path, files: list[str]) -> dict[str, Path]:
+    """{part: file}, of one dataset."""
+    matches = [match for match in map(_FILE.fullmatch, files) if match]
+    names = {match[1] for match in matches}
+    found = {match[2]: folder / match[0] for match in matches}
+    if len(names) != 1 or set(found) != set(PARTS):
+        expected = f"ind.NAME.{{{','.join(PARTS)}}} of one NAME"
+        raise GrandPlusError(f"holds {', '.join(files)}", where=folder, expected=expected)
+    return found
+
+
+def _matrix(file: Path) -> Any:
+    """A CSR matrix of float32, without duplicates or explicit zeros."""
+    matrix = load_pickle(file)
+    if not isinstance(matrix, sparse.csr_matrix):
+        raise GrandPlusError(f"holds a {type(matrix).__name__}", where=file, expected="a CSR matrix")
+    matrix = matrix.astype(np.float32)
+    matrix.sum_duplicates()
+    matrix.eliminate_zeros()
+    if not np.isfinite(matrix.data).all():
+        raise GrandPlusError("holds a value that is not finite", where=file, expected="finite features")
+    return matrix
+
+
+def _one_hot(file: Path) -> NDArray[Any]:
+    """(rows, classes), with one 1 per row."""
+    labels = load_pickle(file)
+    if not isinstance(labels, np.ndarray) or labels.ndim != 2:
+        raise GrandPlusError(f"holds a {type(labels).__name__}", where=file, expected="a matrix of labels")
+    wrong = np.flatnonzero((labels == 1).sum(axis=1) + (labels != 0).sum(axis=1) != 2)
+    if len(wrong):
+        row = labels[wrong[0]].tolist()
+        raise GrandPlusError(f"row {wrong[0]} is {row}", where=file, expected="a single 1 among zeros")
+    return labels
+
+
+def _test_index(file: Path, *, first: int) -> NDArray[np.int64]:
+    """The test nodes' ids, in the order of tx's rows."""
+    try:
+        lines = file.read_bytes().split()
+    except OSError as error:
+        raise GrandPlusError(f"can't be read: {error.strerror}", where=file) from None
+    for number, line in enumerate(lines, start=1):
+        if not line.isdigit() or not first <= int(line) < 2**31:
+            raise GrandPlusError(
+                f"line {number} is {line[:40].decode('latin1')!r}",
+                where=file,
+                expected=f"a node id of at least {first}, the number of rows in allx",
+            )
+    if not lines or len(set(map(int, lines))) != len(lines):
+        raise GrandPlusError("is empty" if not lines else "names a node twice", where=file)
+    return np.array([int(line) for line in lines], dtype=np.int64)
+
+
+def _edges(file: Path, nodes: int) -> NDArray[np.int64]:
+    """(2, E): each node with each of its neighbours."""
+    graph = load_pickle(file)
+    if not isinstance(graph, dict) or not all(isinstance(row, list) for row in graph.values()):
+        raise GrandPlusError(f"holds a {type(graph).__name__}", where=file, expected="{node: [neighbours]}")
+    for node in itertools.chain(graph, *graph.values()):
+        if type(node) is not int or not 0 <= node < nodes:
+            expected = f"0 to {nodes - 1}, the largest in test.index"
+            raise GrandPlusError(f"names node {node!r}", where=file, expected=expected)
+    if len(graph) != nodes:
+        raise GrandPlusError(f"has {len(graph)} nodes", where=file, expected=f"{nodes}, as by test.index")
+    degrees = [len(row) for row in graph.values()]
+    start = np.repeat(np.fromiter(graph, np.int64), degrees)
+    end = np.fromiter(itertools.chain.from_iterable(graph.values()), np.int64, sum(degrees))
+    return np.stack([start, end])
+
+
+def _labelled(file: dict[str, Path], seen: Any, seen_labels: NDArray[Any]) -> int:
+    """Number of labelled nodes, whose rows x and y repeat."""
+    x, y = _matrix(file["x"]), _one_hot(file["y"])
+    count = len(y)
+    _agree(file["x"], x.shape, (count, seen.shape[1]))
+    if count + VALIDATION > len(seen_labels):
+        raise GrandPlusError(
+            f"has {len(seen_labels)} rows",
+            where=file["ally"],
+            expected=f"at least {count} labelled and {VALIDATION} validation nodes",
+        )
+    if (x != seen[:count]).nnz:
+        raise GrandPlusError("differs from the first rows of allx", where=file["x"])
+    if not np.array_equal(y, seen_labels[:count]):
+        raise GrandPlusError("differs from the first rows of ally", where=file["y"])
+    return count
+
+
+def _agree(file: Path, found: tuple[int, ...], expected: tuple[int, ...]) -> None:
+    if tuple(found) != expected:
+        shapes = [" x ".join(map(str, shape)) for shape in (found, expected)]
+        raise GrandPlusError(f"has shape {shapes[0]}", where=file, expected=f"{shapes[1]}, as by the other files")
+
+
+def _class_names(source: Source, count: int, file: Path) -> list[str]:
+    names = source.classes or [str(number) for number in range(count)]
+    if len(names) != count:
+        expected = f"{len(names)}, as the card names them"
+        raise GrandPlusError(f"has {count} classes", where=file, expected=expected)
+    return list(names)

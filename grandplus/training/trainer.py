@@ -1,0 +1,179 @@
+"""Training of one model: the paper's Algorithm 2, from drawing batches to early stopping."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from numpy.typing import NDArray
+from torch import Tensor
+
+from grandplus.errors import GrandPlusError
+from grandplus.graph import Features
+from grandplus.propagation.rows import Rows
+from grandplus.settings import Train
+from grandplus.splits import Split
+from grandplus.training.losses import consistency_loss, supervised_loss, warmup_weight
+from grandplus.training.model import MLP, Model, model_input
+from grandplus.training.random_propagation import RandomPropagation
+
+VALIDATE_EVERY = 10  # steps
+
+
+@dataclass(eq=False)
+class EarlyStopping:
+    """Keeps the parameters of the best validation; says when to stop.
+
+    The best is the highest accuracy, the latest of equals. Patience is used up by validations
+    that reach neither the best accuracy nor the lowest loss so far.
+    """
+
+    patience: int
+    best_accuracy: float = -math.inf
+    best_loss: float = math.inf
+    best_step: int = -1
+    best_state: dict[str, Tensor] = field(default_factory=dict)
+    without_gain: int = 0
+
+    def update(self, step: int, accuracy: float, loss: float, model: torch.nn.Module) -> bool:
+        """Take note of a validation; True if it is time to stop."""
+        gained = accuracy >= self.best_accuracy or loss <= self.best_loss
+        self.without_gain = 0 if gained else self.without_gain + 1
+        if accuracy >= self.best_accuracy:
+            self.best_accuracy, self.best_step = accuracy, step
+            self.best_state = copy.deepcopy(model.state_dict())
+        self.best_loss = min(self.best_loss, loss)
+        return self.without_gain >= self.patience
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """What training leaves.
+
+    history : per validation: step, train_loss, train_accuracy, val_loss, val_accuracy (on
+        undropped rows, so they compare) and consistency_loss (of that step's batch)
+    """
+
+    model: Model
+    history: dict[str, list[float]]
+
+
+def train(
+    features: Features,
+    labels: NDArray[np.int64],
+    rows: Rows,
+    split: Split,
+    settings: Train,
+    *,
+    classes: list[str],
+    seed: int | list[int] = 0,
+    device: str = "cpu",
+    info: dict[str, Any] | None = None,
+    stopping: EarlyStopping | None = None,
+) -> Trained:
+    """Train one model.
+
+    Parameters
+    ----------
+    features : float32 (n, d), dense or scipy CSR
+    labels : int64 (n,); only those of ``split.train`` and ``split.val`` are looked at
+    rows : of ``split``'s train, val and unlabelled nodes
+    seed : of initial weights, batches and augmentations
+    info : to note in the model
+
+    Raises
+    ------
+    GrandPlusError : the loss is no longer finite; too few nodes for BatchNorm.
+    """
+    rng = np.random.default_rng(seed)
+    propagation = RandomPropagation(features, rows, dropnode=settings.dropnode, renormalize=settings.renormalize)
+    stopping = stopping or EarlyStopping(settings.patience)
+    confidence = min(2 / len(classes), 1.0) if settings.confidence == "auto" else settings.confidence
+    history: dict[str, list[float]] = {}
+    with torch.random.fork_rng(devices=[0] if device == "cuda" else []):
+        torch.manual_seed(int(rng.integers(2**63)))
+        model = MLP(propagation.width, len(classes), settings).to(device)
+        optimizer = torch.optim.Adam(model.parameters(), settings.lr, weight_decay=settings.weight_decay, fused=True)
+        # Sparse inputs can stay so into the first layer; their dropout is then drawn with them.
+        sparse = propagation.sparse and model.takes_sparse and device == "cpu"
+        as_input = functools.partial(model_input, sparse=sparse, device=device)
+        dropout = settings.dropout_input if sparse else 0.0
+        # Training and validation nodes without dropping: constant, so mixed once.
+        watched = {
+            part: (as_input(propagation.expected(nodes)), _labels_of(nodes, labels, device))
+            for part, nodes in (("train", split.train), ("val", split.val))
+        }
+        for step, (labelled, unlabelled) in enumerate(_batches(split, settings, rng)):
+            model.train()
+            # One forward pass an augmentation, so that BatchNorm sees labelled and unlabelled nodes together.
+            nodes = np.concatenate([labelled, unlabelled])
+            augmented = (propagation.draw(nodes, rng, dropout=dropout) for _ in range(settings.augmentations))
+            logits = torch.stack([model(as_input(batch)) for batch in augmented])  # (M, b, C)
+            targets = _labels_of(labelled, labels, device)
+            supervised = supervised_loss(logits[:, : len(labelled)], targets)
+            consistency = consistency_loss(
+                logits[:, len(labelled) :],
+                temperature=settings.temperature,
+                confidence=confidence,
+                distance=settings.distance,
+            )
+            weight = warmup_weight(step, lambda_max=settings.lambda_max, warmup=settings.warmup)
+            loss = supervised + weight * consistency
+            if not math.isfinite(loss.item()):
+                raise GrandPlusError(
+                    f"the loss became {loss.item()} at step {step}", fix="lower train.lr, or set train.clip"
+                )
+            optimizer.zero_grad(set_to_none=True)
+            loss.backward()  # type: ignore[no-untyped-call]
+            if settings.clip:
+                torch.nn.utils.clip_grad_norm_(model.parameters(), settings.clip)
+            optimizer.step()
+            if step % VALIDATE_EVERY == 0:
+                scores = {"step": float(step), "consistency_loss": consistency.item()}
+                for part, (inputs, truth) in watched.items():
+                    scores[f"{part}_loss"], scores[f"{part}_accuracy"] = _score(model, inputs, truth)
+                for name, value in scores.items():
+                    history.setdefault(name, []).append(value)
+                if stopping.update(step, scores["val_accuracy"], scores["val_loss"], model):
+                    break
+    model.load_state_dict(stopping.best_state)
+    outcome = {"steps": step + 1, "best_step": stopping.best_step, "val_accuracy": stopping.best_accuracy}
+    return Trained(Model(model, rows.info.weights, classes, settings, {**(info or {}), **outcome}), history)
+
+
+def _batches(
+    split: Split, settings: Train, rng: np.random.Generator
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """L_t and U_t of each step: L is shuffled each epoch, U_t drawn afresh without replacement."""
+    size = min(settings.batch_unlabelled, len(split.unlabelled))
+    if settings.batchnorm and len(split.train) + size < 2:
+        raise GrandPlusError(
+            "there is one labelled node and no unlabelled one, and BatchNorm needs two",
+            fix="label more nodes, or set train.batchnorm to false",
+        )
+    for _ in range(settings.max_epochs):
+        order = rng.permutation(split.train)
+        starts = list(range(0, len(order), settings.batch_labelled))
+        if len(starts) > 1 and len(order) - starts[-1] + size == 1:
+            starts.pop()  # BatchNorm can't take a batch of one: leave it to the batch before
+        for start, end in zip(starts, [*starts[1:], len(order)], strict=True):
+            yield order[start:end], rng.choice(split.unlabelled, size, replace=False, shuffle=False)
+
+
+def _labels_of(nodes: NDArray[np.int64], labels: NDArray[np.int64], device: str) -> Tensor:
+    return torch.from_numpy(np.asarray(labels)[nodes]).to(device)
+
+
+@torch.inference_mode()
+def _score(model: MLP, inputs: Any, labels: Tensor) -> tuple[float, float]:
+    """Mean cross-entropy and accuracy."""
+    model.eval()
+    logits = model(inputs)
+    return F.cross_entropy(logits, labels).item(), (logits.argmax(dim=-1) == labels).float().mean().item()

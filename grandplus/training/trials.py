@@ -1,0 +1,75 @@
+"""All trials of a run: side by side in processes on CPU, one after another on a GPU."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import torch
+from tqdm import tqdm
+
+from grandplus import execution
+from grandplus.errors import GrandPlusError
+from grandplus.graph import Graph
+from grandplus.propagation.rows import Rows
+from grandplus.scratch import finished_whole
+from grandplus.settings import Settings
+from grandplus.splits import Splits
+from grandplus.training.trainer import train
+
+
+def train_trials(graph: Path, rows: Path, out: Path, settings: Settings) -> None:
+    """Train every trial that ``out`` does not hold yet.
+
+    Parameters
+    ----------
+    graph, rows : folders of earlier stages
+    out : existing folder for ``trial-00000.safetensors`` and ``history-00000.parquet``, …
+    """
+    device = execution.device()
+    missing = [trial for trial in range(settings.trials) if not model_file(out, trial).exists()]
+    task = functools.partial(_train_trial, graph, rows, out, settings, device)
+    done: Iterable[int] = map(task, missing) if device == "cuda" else execution.map_processes(task, missing)
+    bar = tqdm(done, "train", settings.trials, initial=settings.trials - len(missing), unit="trial", disable=None)
+    for _ in bar:
+        pass
+
+
+def model_file(folder: Path, trial: int) -> Path:
+    return folder / f"trial-{trial:05d}.safetensors"
+
+
+def history_file(folder: Path, trial: int) -> Path:
+    return folder / f"history-{trial:05d}.parquet"
+
+
+def _train_trial(graph_folder: Path, rows_folder: Path, out: Path, settings: Settings, device: str, trial: int) -> int:
+    """Train one trial, in a process of its own; its model appears last, so it marks the end."""
+    torch.set_num_threads(1)  # trials run side by side, and one thread gives the same bytes anywhere
+    graph = Graph.load(graph_folder)
+    rows = Rows.load(rows_folder, graph.adjacency.fingerprint)
+    split = Splits.load(graph_folder).of(trial)
+    try:
+        trained = train(
+            graph.features,
+            graph.labels,
+            rows,
+            split,
+            settings.train,
+            classes=graph.classes,
+            seed=[settings.seed, trial],
+            device=device,
+            info={"dataset": settings.dataset, "matrix": settings.matrix, "seed": settings.seed, "trial": trial},
+        )
+    except GrandPlusError as error:
+        raise GrandPlusError(f"{error}", where=f"trial {trial}") from None
+    history = pa.table({"trial": pa.array([trial] * len(trained.history["step"]), pa.int64()), **trained.history})
+    step = history.schema.get_field_index("step")
+    history = history.set_column(step, "step", history["step"].cast(pa.int64()))
+    with finished_whole(history_file(out, trial)) as partial:
+        pq.write_table(history, partial)
+    trained.model.save(model_file(out, trial))
+    return trial

@@ -1,0 +1,58 @@
+"""What every stage does around its work: check settings, report errors in a line, note the time."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from grandplus.errors import GrandPlusError
+from grandplus.execution import die_with_dvc
+from grandplus.scratch import finished_whole, locked
+from grandplus.settings import Settings, load_settings
+
+TIMINGS = Path("reports/timings.json")
+
+
+def run(name: str, work: Callable[[Settings], None]) -> None:
+    """Run a stage; ends the process with code 2 and one line where the user has to act."""
+    die_with_dvc()
+    start = time.perf_counter()
+    try:
+        work(load_settings())
+        _note_time(name, time.perf_counter() - start)
+    except GrandPlusError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        print(f"{name} was interrupted; finished work is kept, so running it again goes on from there", file=sys.stderr)
+        sys.stderr.flush()
+        os._exit(130)  # worker threads would go on to the end of their tasks
+
+
+def digest_of(folder: Path, *patterns: str) -> dict[str, str]:
+    """SHA-256 of the files of an earlier stage that this one reads, by name."""
+    import hashlib
+
+    found = {}
+    for pattern in patterns or ("*",):
+        for file in sorted(folder.glob(pattern)):
+            with open(file, "rb") as content:
+                found[file.name] = hashlib.file_digest(content, "sha256").hexdigest()
+    if not found:
+        raise GrandPlusError("holds nothing", where=folder, fix="run dvc repro, which makes what is missing")
+    return found
+
+
+def _note_time(name: str, seconds: float) -> None:
+    """Kept apart from the metrics and known to no stage: the one thing that differs between equal runs."""
+    TIMINGS.parent.mkdir(exist_ok=True)
+    with locked(TIMINGS.with_suffix(".lock")):
+        times: dict[str, Any] = json.loads(TIMINGS.read_text()) if TIMINGS.exists() else {}
+        times[name] = round(seconds, 2)
+        with finished_whole(TIMINGS) as partial:
+            partial.write_text(json.dumps(times, indent=2) + "\n")

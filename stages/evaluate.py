@@ -1,0 +1,51 @@
+"""data/predictions, data/model, data/rows -> reports: metrics, plots and the settings that led to them."""
+
+import json
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from ruamel.yaml import YAML
+
+from grandplus.evaluation.metrics import load_predictions, per_class, summarize
+from grandplus.evaluation.plots import write_plots
+from grandplus.propagation.rows import Rows
+from grandplus.scratch import finished_whole, key_of, scratch
+from grandplus.settings import Settings
+from stages.common import digest_of, run
+
+GRAPH, ROWS, MODEL, PREDICTIONS = (Path("data") / name for name in ("graph", "rows", "model", "predictions"))
+REPORTS = Path("reports")
+
+
+def work(settings: Settings) -> None:
+    predictions = load_predictions(PREDICTIONS)
+    classes = json.loads((GRAPH / "classes.json").read_text(encoding="utf-8"))
+    history = pa.concat_tables(pq.read_table(file) for file in sorted(MODEL.glob("history-*.parquet")))
+    title = f"{settings.dataset}, {settings.matrix}"
+    with scratch("evaluate", key_of(title=title, of=digest_of(PREDICTIONS)), REPORTS / "plots") as folder:
+        write_plots(folder, title=title, history=history, predictions=predictions, classes=classes)
+    _write(REPORTS / "settings.yaml", _yaml(settings.model_dump(exclude={"source", "expect"})))
+    _write(REPORTS / "per_class.json", _json(per_class(predictions, classes)))
+    _write(REPORTS / "metrics.json", _json(summarize(predictions, Rows.load(ROWS).l1_error, classes)))
+
+
+def _write(file: Path, text: str) -> None:
+    with finished_whole(file) as partial:
+        partial.write_text(text, encoding="utf-8")
+
+
+def _json(content: Any) -> str:
+    return json.dumps(content, indent=2) + "\n"
+
+
+def _yaml(content: Any) -> str:
+    text = StringIO()
+    YAML(typ="safe", pure=True).dump(content, text)
+    return text.getvalue()
+
+
+if __name__ == "__main__":
+    run("evaluate", work)

@@ -1,0 +1,33 @@
+"""data/graph -> data/rows: sparse rows of Π for L ∪ U' ∪ validation, shard by shard."""
+
+from pathlib import Path
+
+from tqdm import tqdm
+
+from grandplus.graph import Adjacency
+from grandplus.propagation.gfpush import gfpush
+from grandplus.propagation.rows import shards
+from grandplus.propagation.weights import weights
+from grandplus.scratch import key_of, scratch
+from grandplus.settings import Settings
+from grandplus.splits import Splits
+from stages.common import run
+
+GRAPH, ROWS = Path("data/graph"), Path("data/rows")
+
+
+def work(settings: Settings) -> None:
+    push, matrix = settings.gfpush, settings.matrix
+    adjacency = Adjacency.load(GRAPH)
+    nodes = Splits.load(GRAPH).needing_rows()
+    key = key_of(matrix=matrix, push=push.model_dump(), graph=adjacency.fingerprint, nodes=nodes.tolist())
+    w = weights(matrix, order=push.order, alpha=push.alpha, custom=push.weights)
+    with scratch("gfpush", key, ROWS) as folder:
+        for file, start, end in tqdm(list(shards(len(nodes))), "gfpush", unit="shard", disable=None):
+            if not (folder / file).exists():
+                rows = gfpush(adjacency, nodes[start:end], weights=w, rmax=push.rmax, top_k=push.top_k, matrix=matrix)
+                rows.write_shard(folder / file)
+
+
+if __name__ == "__main__":
+    run("gfpush", work)

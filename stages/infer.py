@@ -1,0 +1,21 @@
+"""data/graph, data/model -> data/predictions: class probabilities of all nodes, for each trial."""
+
+from pathlib import Path
+
+from grandplus.execution import device
+from grandplus.inference import infer_trials
+from grandplus.scratch import key_of, scratch
+from grandplus.settings import Settings
+from stages.common import digest_of, run
+
+GRAPH, MODEL, PREDICTIONS = Path("data/graph"), Path("data/model"), Path("data/predictions")
+
+
+def work(_: Settings) -> None:
+    key = key_of(device=device(), graph=digest_of(GRAPH), model=digest_of(MODEL))
+    with scratch("infer", key, PREDICTIONS) as folder:
+        infer_trials(GRAPH, MODEL, folder)
+
+
+if __name__ == "__main__":
+    run("infer", work)

@@ -1,0 +1,23 @@
+"""data/graph, data/rows -> data/model: a model and its history for each trial."""
+
+from pathlib import Path
+
+from grandplus.execution import device
+from grandplus.scratch import key_of, scratch
+from grandplus.settings import Settings
+from grandplus.training.trials import train_trials
+from stages.common import digest_of, run
+
+GRAPH, ROWS, MODEL = Path("data/graph"), Path("data/rows"), Path("data/model")
+
+
+def work(settings: Settings) -> None:
+    used = settings.model_dump(include={"dataset", "matrix", "seed", "trials", "train"})
+    # A GPU rounds differently: its trials are not to be mixed with a CPU's.
+    key = key_of(**used, device=device(), graph=digest_of(GRAPH), rows=digest_of(ROWS))
+    with scratch("train", key, MODEL) as folder:
+        train_trials(GRAPH, ROWS, folder, settings)
+
+
+if __name__ == "__main__":
+    run("train", work)

@@ -1,0 +1,183 @@
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from sklearn.metrics import precision_recall_fscore_support
+
+from grandplus.errors import GrandPlusError
+from grandplus.evaluation.metrics import load_predictions, over_trials, per_class, select, summarize
+
+CLASSES = ["a", "b", "c"]
+L1 = np.array([0.125, 0.5, 0.25], dtype=np.float32)
+
+
+def table(test, val=((0, 0),), confidence=0.75, extra=()):
+    """Predictions from (label, predicted) pairs by part."""
+    lines = [(*pair, "val") for pair in val] + [(*pair, "test") for pair in test] + list(extra)
+    label, predicted, part = zip(*lines, strict=True)
+    return pa.table(
+        {
+            "node": pa.array(range(len(lines)), pa.int64()),
+            "part": pa.array(part, pa.string()),
+            "label": pa.array(label, pa.int64()),
+            "predicted": pa.array(predicted, pa.int64()),
+            "confidence": pa.array([confidence] * len(lines), pa.float32()),
+        }
+    )
+
+
+def right(correct, of=10):
+    """A trial with so many of its test nodes right, all of class 0."""
+    return table([(0, 0)] * correct + [(0, 1)] * (of - correct))
+
+
+def test_mean_std_and_interval_by_hand():
+    # Mean .8, deviations -.1, 0, .1: std with n - 1 is .1. t(.975, 2 degrees of freedom) = 4.302653.
+    metrics = summarize([right(7), right(8), right(9)], L1, CLASSES)
+    assert metrics["trials"] == 3
+    accuracy = metrics["test"]["accuracy"]
+    assert accuracy == {"mean": 0.8, "std": 0.1, "ci95": pytest.approx(4.302653 * 0.1 / 3**0.5, abs=1e-6)}
+    assert metrics["val"]["accuracy"] == {"mean": 1, "std": 0, "ci95": 0}
+    # |accuracy - .75| per trial is .05, .05 and .15.
+    assert metrics["test"]["ece"]["mean"] == pytest.approx(0.25 / 3, abs=1e-6)
+    assert metrics["rows"]["l1_error"] == {"mean": round(0.875 / 3, 6), "max": 0.5}
+
+
+def test_accuracy_is_the_mean_over_trials_not_that_of_an_ensemble():
+    # A majority vote of these three trials would be right on all three nodes.
+    trials = [table([(0, 0), (0, 0), (0, 1)]), table([(0, 0), (0, 1), (0, 0)]), table([(0, 1), (0, 0), (0, 0)])]
+    assert summarize(trials, L1, CLASSES)["test"]["accuracy"]["mean"] == round(2 / 3, 6)
+
+
+def test_one_trial_has_no_spread():
+    metrics = summarize([right(7)], L1, CLASSES)
+    assert metrics["test"]["accuracy"] == {"mean": 0.7}
+    assert metrics["val"]["accuracy"] == {"mean": 1.0}
+
+
+def test_only_scalars_and_stable_as_json():
+    metrics = summarize([right(7), right(8)], L1, CLASSES)
+    assert json.loads(json.dumps(metrics)) == metrics
+    assert set(leaves(metrics)) == {
+        "trials", "test.accuracy.mean", "test.accuracy.std", "test.accuracy.ci95", "test.macro_f1.mean",
+        "test.ece.mean", "val.accuracy.mean", "val.accuracy.std", "val.accuracy.ci95",
+        "rows.l1_error.mean", "rows.l1_error.max",
+    }  # fmt: skip
+
+
+def leaves(values, prefix=""):
+    for key, value in values.items():
+        if isinstance(value, dict):
+            yield from leaves(value, f"{prefix}{key}.")
+        else:
+            assert type(value) in (int, float)
+            yield prefix + key
+
+
+def test_unknown_labels_and_other_parts_count_nowhere():
+    extra = [(-1, 1, "test"), (-1, 1, "val"), (0, 1, "train"), (0, 1, "other")]
+    plain, more = right(9), table([(0, 0)] * 9 + [(0, 1)], extra=extra)
+    assert summarize([more], L1, CLASSES) == summarize([plain], L1, CLASSES)
+    assert per_class([more], CLASSES) == per_class([plain], CLASSES)
+
+
+def test_macro_f1_by_hand():
+    # Class 0: precision 2/3, recall 1, F1 .8. Class 1: precision 1, recall 1/2, F1 2/3. Class 2 isn't there.
+    metrics = summarize([table([(0, 0), (0, 0), (1, 0), (1, 1)])], L1, CLASSES)
+    assert metrics["test"]["macro_f1"]["mean"] == pytest.approx((0.8 + 2 / 3) / 2, abs=1e-6)
+
+
+def test_macro_f1_is_over_the_classes_that_occur():
+    # Class 2 is only predicted; class 0 has precision 1, recall 1/2, F1 2/3.
+    metrics = summarize([table([(0, 0), (0, 2)])], L1, CLASSES)
+    assert metrics["test"]["macro_f1"]["mean"] == round(2 / 3, 6)
+
+
+def test_per_class_by_hand():
+    first = table([(0, 0), (0, 0), (1, 0), (1, 1)])
+    second = table([(0, 0), (0, 0), (1, 1), (1, 1), (1, 1), (1, 1)])
+    assert per_class([first, second], CLASSES) == {
+        "a": {"precision": round(5 / 6, 6), "recall": 1, "f1": 0.9, "support": 2},
+        "b": {"precision": 1, "recall": 0.75, "f1": round(5 / 6, 6), "support": 3},
+        "c": {"precision": 0, "recall": 0, "f1": 0, "support": 0},
+    }
+
+
+PAIRS = hnp.arrays(np.int64, st.tuples(st.integers(1, 40), st.just(2)), elements=st.integers(0, 2))
+
+
+@settings(deadline=None)
+@given(PAIRS)
+def test_scores_equal_scikit_learns(pairs):
+    label, predicted = pairs.T
+    predictions = [table(pairs.tolist())]
+    present = sorted(set(label.tolist()))
+    scores = precision_recall_fscore_support(label, predicted, labels=range(3), zero_division=0)
+    macro_f1 = summarize(predictions, L1, CLASSES)["test"]["macro_f1"]["mean"]
+    assert macro_f1 == pytest.approx(scores[2][present].mean(), abs=1e-6)
+    by_class = per_class(predictions, CLASSES)
+    for row, key in enumerate(("precision", "recall", "f1", "support")):
+        np.testing.assert_allclose([by_class[name][key] for name in CLASSES], scores[row], atol=1e-6)
+
+
+@settings(deadline=None)
+@given(st.lists(st.floats(0, 1), min_size=2, max_size=20))
+def test_interval_is_wider_than_the_normal_one(values):
+    result = over_trials(values)
+    assert min(values) - 1e-6 <= result["mean"] <= max(values) + 1e-6
+    assert result["ci95"] >= 1.959963 * result["std"] / len(values) ** 0.5 - 2e-6
+
+
+def test_select_keeps_the_order_of_nodes():
+    (scored,) = select([table([(2, 0), (0, 0), (1, 1)])], "test", CLASSES)
+    assert scored.label.tolist() == [2, 0, 1]
+    assert scored.correct.tolist() == [False, True, True]
+
+
+@pytest.mark.parametrize(
+    ("predictions", "classes", "message"),
+    [
+        ([], CLASSES, "no predictions"),
+        ([right(1), table([(-1, 0)])], CLASSES, "trial 1: no test node has a known label"),
+        ([table([(0, 0)], val=[(-1, 0)])], CLASSES, "trial 0: no val node has a known label"),
+        ([table([(3, 0)])], CLASSES, "trial 0: class number 3; expected at most 2"),
+        ([table([(0, 3)])], CLASSES, "trial 0: class number 3; expected at most 2"),
+        ([right(1)], ["a", "b", "a"], "repeat"),
+        ([table([(0, 0)], confidence=float("nan"))], CLASSES, "confidence is nan"),
+    ],
+)
+def test_problems_are_named(predictions, classes, message):
+    with pytest.raises(GrandPlusError, match=message):
+        summarize(predictions, L1, classes)
+
+
+def test_load_predictions(tmp_path):
+    extra = [(-1, 1, "test"), (0, 1, "train"), (0, 1, "other")]
+    pq.write_table(table([(1, 1)], extra=extra), tmp_path / "trial-00001.parquet")
+    pq.write_table(table([(2, 0)]), tmp_path / "trial-00000.parquet")
+    (tmp_path / "predictions.json").write_text("{}")
+    loaded = load_predictions(tmp_path)
+    assert [trial["part"].to_pylist() for trial in loaded] == [["val", "test"]] * 2
+    assert [trial["label"].to_pylist() for trial in loaded] == [[0, 2], [0, 1]]
+    assert "node" not in loaded[0].column_names
+
+
+def test_load_nothing(tmp_path):
+    with pytest.raises(GrandPlusError, match="no predictions"):
+        load_predictions(tmp_path / "absent")
+
+
+@pytest.mark.parametrize("content", ["bytes", "columns"])
+def test_load_something_else(tmp_path, content):
+    file = tmp_path / "trial-00000.parquet"
+    if content == "bytes":
+        file.write_bytes(b"not Parquet at all")
+    else:
+        pq.write_table(pa.table({"node": [1]}), file)
+    with pytest.raises(GrandPlusError, match=r"trial-00000\.parquet: can't be read"):
+        load_predictions(tmp_path)
