@@ -1,0 +1,36 @@
+PYTHON ?= python3
+export PATH := $(CURDIR)/.venv/bin:$(PATH)
+
+.PHONY: repro test check faults lock clean
+
+repro: .venv/ready ## run the pipeline and print what came out
+	dvc repro
+	@echo
+	@python -m grandplus results
+
+test: .venv/ready ## run the tests
+	python -m pytest
+
+check: .venv/ready ## lint, format and types
+	ruff check .
+	ruff format --check .
+	mypy
+
+faults: .venv/ready ## kill every stage in every way, ten times each; minutes
+	GRANDPLUS_KILLS=10 python -m pytest tests/faults
+
+.venv/ready: requirements/main.lock requirements/torch.lock
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "$(PYTHON) is older than Python 3.11; name a newer one: make PYTHON=python3.11 ..."; exit 1; }
+	$(PYTHON) -m venv .venv
+	pip install --quiet --disable-pip-version-check --require-hashes -r requirements/main.lock
+	pip install --quiet --disable-pip-version-check -r requirements/torch.lock
+	@touch $@
+
+# PyTorch is overridden away and its own needs are named instead, or its CUDA packages would be locked.
+lock:
+	uv pip compile pyproject.toml requirements/torch-needs.in --extra dev --universal --python-version 3.11 \
+	  --generate-hashes --no-header --no-annotate --override requirements/without-torch.in --output-file requirements/main.lock
+
+clean: ## remove unfinished work and results; DVC's cache and downloads stay
+	rm -rf .grandplus data/raw data/graph data/rows data/model data/predictions reports/plots
