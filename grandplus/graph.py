@@ -97,7 +97,8 @@ class Graph:
         _write_json(folder / "classes.json", self.classes)
         ids = pa.table({"row": pa.array(np.arange(len(self.node_ids))), "id": pa.array(self.node_ids)})
         pq.write_table(ids, folder / "node_ids.parquet")
-        _write_json(folder / "graph.json", self.facts | {"format_version": FORMAT_VERSION})
+        width = {"features": int(self.features.shape[1])}
+        _write_json(folder / "graph.json", self.facts | width | {"format_version": FORMAT_VERSION})
 
     @classmethod
     def load(cls, folder: Path | str) -> Graph:
@@ -116,7 +117,7 @@ class Graph:
             features=_load_features(folder, int(facts["features"])),
             labels=_map(folder / "labels.npy"),
             classes=list(_read_json(folder / "classes.json")),
-            node_ids=pq.read_table(folder / "node_ids.parquet")["id"].to_numpy(),
+            node_ids=read_parquet(folder / "node_ids.parquet")["id"].to_numpy(),
             facts=facts,
         )
 
@@ -177,7 +178,7 @@ def as_adjacency(matrix: Adjacency | Graph | sp.sparray | sp.spmatrix) -> Adjace
         return matrix.adjacency
     if not sp.issparse(matrix):
         raise GrandPlusError(f"adjacency is a {type(matrix).__name__}", expected="a scipy sparse matrix or a Graph")
-    if matrix.shape[0] != matrix.shape[1]:
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise GrandPlusError(f"adjacency has shape {matrix.shape}", expected="a square matrix")
     entries = sp.coo_array(matrix)
     edges = np.stack([entries.row, entries.col]).astype(np.int64)[:, entries.data != 0]
@@ -190,13 +191,25 @@ def row_normalize(features: Features) -> Features:
     >>> row_normalize(np.array([[1, 3], [0, 0]], np.float32)).tolist()
     [[0.25, 0.75], [0.0, 0.0]]
     """
-    sums = np.asarray(features.sum(axis=1, dtype=np.float64)).ravel()
+    sparse = sp.issparse(features)
+    # scipy's sum of a float32 matrix adds in float32, whatever the dtype asked for; a product does not.
+    sums = features @ np.ones(features.shape[1]) if sparse else features.sum(axis=1, dtype=np.float64)
     scale = np.divide(1, sums, out=np.zeros_like(sums), where=sums != 0)
-    if not sp.issparse(features):
+    if not sparse:
         return np.asarray(features * scale[:, None], np.float32)
     counts = np.diff(features.indptr)
     data = (features.data * np.repeat(scale, counts)).astype(np.float32)
     return sp.csr_array((data, features.indices, features.indptr), shape=features.shape)
+
+
+def read_parquet(file: Path) -> pa.Table:
+    """Read a table of data/graph."""
+    try:
+        return pq.read_table(file)
+    except FileNotFoundError:
+        raise GrandPlusError("no such file", where=file, fix=_REMAKE) from None
+    except (pa.ArrowException, OSError) as error:
+        raise GrandPlusError(f"is no readable table: {error}", where=file, fix=_REMAKE) from None
 
 
 def _load_features(folder: Path, width: int) -> Features:
@@ -217,9 +230,7 @@ def _map(file: Path) -> NDArray[Any]:
     except FileNotFoundError:
         raise GrandPlusError("no such file", where=file, fix=_REMAKE) from None
     except (ValueError, OSError, EOFError) as error:
-        raise GrandPlusError(
-            f"is no readable array: {error}", where=file, fix="run dvc repro to make it anew"
-        ) from None
+        raise GrandPlusError(f"is no readable array: {error}", where=file, fix=_REMAKE) from None
 
 
 def _read_json(file: Path) -> Any:
@@ -228,7 +239,7 @@ def _read_json(file: Path) -> Any:
     except FileNotFoundError:
         raise GrandPlusError("no such file", where=file, fix=_REMAKE) from None
     except ValueError as error:
-        raise GrandPlusError(f"is no JSON: {error}", where=file, fix=_REMAKE) from None
+        raise GrandPlusError(f"is no readable JSON: {error}", where=file, fix=_REMAKE) from None
 
 
 def _write_json(file: Path, content: Any) -> None:

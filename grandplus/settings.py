@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
@@ -34,6 +34,13 @@ Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9._-]*$")]
 
 class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _a_boolean_is_no_number(cls, value: object, field: ValidationInfo) -> object:
+        if isinstance(value, bool) and cls.model_fields[str(field.field_name)].annotation is not bool:
+            raise ValueError("anything but true and false")
+        return value
 
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -191,7 +198,7 @@ def read_yaml(file: Path) -> dict[str, Any]:
         content = YAML(typ="safe", pure=True).load(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise GrandPlusError("no such file", where=file, fix="run from the top of the checkout") from None
-    except (YAMLError, UnicodeDecodeError, OSError) as error:
+    except (YAMLError, ValueError, LookupError, OSError) as error:  # ruamel lets some of int('') and the like through
         raise GrandPlusError(f"can't be read as YAML: {error}", where=file) from None
     if not isinstance(content, dict):
         raise GrandPlusError(f"holds a {type(content).__name__}", where=file, expected="a mapping")
@@ -209,7 +216,7 @@ def _card_file(root: Path, name: object) -> Path:
 
 def _overlay(defaults: Section, params: dict[str, Any], section: str) -> dict[str, Any]:
     """The card's section with the values of params.yaml that are not null."""
-    own = params.get(section) or {}
+    own = {} if params.get(section) is None else params[section]
     if not isinstance(own, dict):
         raise GrandPlusError(f"{section} is {own!r}", where=PARAMS, expected="a mapping")
     _refuse_unknown(own, set(type(defaults).model_fields), PARAMS, f"{section}.")

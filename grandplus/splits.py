@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from grandplus.errors import GrandPlusError
+from grandplus.graph import read_parquet
 from grandplus.settings import Preprocess
 
 Nodes = NDArray[np.int64]
@@ -72,7 +73,7 @@ class Splits:
 
     @classmethod
     def load(cls, folder: Path | str) -> Splits:
-        table = pq.read_table(Path(folder) / "splits.parquet")
+        table = read_parquet(Path(folder) / "splits.parquet")
         metadata = table.schema.metadata
         rest = frozenset(filter(None, metadata[REST].decode().split(",")))
         return cls(int(metadata[b"nodes"]), int(metadata[b"trials"]), table, rest)
@@ -85,7 +86,7 @@ def make_splits(
 
     Parameters
     ----------
-    labels : int64 (n,), -1 where unknown; such nodes are only ever unlabelled
+    labels : int64 (n,), -1 where unknown; such nodes are never drawn to train or validate
     public : the split that the data came with (train, val, test), for ``split: public``
 
     Raises

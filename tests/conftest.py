@@ -8,12 +8,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings as hypothesis_settings
 
 from grandplus import settings
 from grandplus.datasets import raw
 from grandplus.datasets.fetch import fetch
 from grandplus.datasets.raw import RawGraph
 from grandplus.errors import GrandPlusError
+
+# No test times anything, and a first call compiles.
+hypothesis_settings.register_profile("untimed", deadline=None)
+hypothesis_settings.load_profile("untimed")
 
 ROOT = Path(__file__).resolve().parents[1]
 CATALOG = ROOT / "data" / "catalog"

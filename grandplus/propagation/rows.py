@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -109,16 +110,14 @@ class Rows:
         GrandPlusError : a shard is missing, damaged, of another graph or another schema; names it.
         """
         folder = Path(folder)
-        files = sorted(folder.glob("rows-*-of-*.parquet"))
-        if not files or [file.name for file in files] != _shard_names(len(files)):
-            raise GrandPlusError(
-                f"holds {[file.name for file in files]}", where=folder, expected="all shards of one set", fix=_REMAKE
-            )
+        files = [folder / name for name in _names_in(folder)]
         tables = [_read_shard(file) for file in files]
         infos = [_info(table, file) for table, file in zip(tables, files, strict=True)]
-        for file, info in zip(files, infos, strict=True):
+        for file, table, info in zip(files, tables, infos, strict=True):
             if info != infos[0] or graph not in (None, info.graph):
                 raise GrandPlusError("is of another graph or other settings", where=file, fix=_REMAKE)
+            if not table.schema.equals(tables[0].schema):
+                raise _other_columns(table.schema, file)
         return _from_table(pa.concat_tables(tables), infos[0])
 
 
@@ -133,11 +132,28 @@ def shards(rows: int) -> Iterator[tuple[str, int, int]]:
         yield name, number * ROWS_A_SHARD, min((number + 1) * ROWS_A_SHARD, rows)
 
 
+_SHARD = re.compile(r"rows-\d{5,}-of-(\d{5,})\.parquet")
 _REMAKE = "run dvc repro gfpush to make it anew"
 
 
 def _shard_names(count: int) -> list[str]:
     return [f"rows-{number:05d}-of-{count:05d}.parquet" for number in range(count)]
+
+
+def _names_in(folder: Path) -> list[str]:
+    """The names of the one whole set of shards that a folder holds."""
+    found = {name: match for name in (file.name for file in folder.glob("rows-*")) if (match := _SHARD.fullmatch(name))}
+    counts = sorted({int(match[1]) for match in found.values()})
+    if not counts:
+        raise GrandPlusError("holds no rows", where=folder, fix=_REMAKE)
+    if len(counts) > 1:
+        sets = " and of ".join(map(str, counts))
+        raise GrandPlusError(f"holds shards of several sets, of {sets}", where=folder, fix=f"empty it, then {_REMAKE}")
+    names = _shard_names(counts[0])
+    for name in names:
+        if name not in found:
+            raise GrandPlusError("no such file", where=folder / name, fix=_REMAKE)
+    return names
 
 
 def _schema(index_type: pa.DataType) -> pa.Schema:
@@ -151,8 +167,13 @@ def _read_shard(file: Path) -> pa.Table:
     except (pa.ArrowException, OSError) as error:
         raise GrandPlusError(f"can't be read: {error}", where=file, fix=_REMAKE) from None
     if not any(table.schema.equals(_schema(kind)) for kind in (pa.int32(), pa.int64())):
-        raise GrandPlusError(f"has columns {table.schema.names}", where=file, expected="those of rows", fix=_REMAKE)
+        raise _other_columns(table.schema, file)
     return table
+
+
+def _other_columns(schema: pa.Schema, file: Path) -> GrandPlusError:
+    columns = ", ".join(f"{column.name} {column.type}" for column in schema)
+    return GrandPlusError(f"has columns {columns}", where=file, expected="those of the other rows", fix=_REMAKE)
 
 
 def _info(table: pa.Table, file: Path) -> RowsInfo:

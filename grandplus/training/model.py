@@ -50,24 +50,38 @@ class MLP(nn.Module):
         """Whether nothing stands before the first product but dropout, which keeps zeros zero."""
         return not self.row_norm and not self.norms
 
-    def forward(self, inputs: Tensor | SparseBatch) -> Tensor:
-        """Logits (b, C) of inputs (b, d). Sparse inputs come with their dropout already done."""
+    def forward(self, inputs: Tensor | SparseBatch, rng: np.random.Generator | None = None) -> Tensor:
+        """Logits (b, C) of inputs (b, d). Sparse inputs come with their dropout already done.
+
+        rng : draws the dropout while training
+        """
         if isinstance(inputs, SparseBatch):
             hidden = sparse_linear(inputs, *self.linears[0].parameters())
         else:
-            hidden = self._layer(0, inputs)
+            hidden = self._layer(0, inputs, rng)
         for number in range(1, len(self.linears)):
-            hidden = self._layer(number, F.relu(hidden))
+            hidden = self._layer(number, F.relu(hidden), rng)
         return hidden
 
-    def _layer(self, number: int, inputs: Tensor) -> Tensor:
+    def _layer(self, number: int, inputs: Tensor, rng: np.random.Generator | None) -> Tensor:
         if self.row_norm:
             inputs = F.normalize(inputs, dim=1)
         if self.norms:
             inputs = self.norms[number](inputs)
-        inputs = F.dropout(inputs, self.dropouts[number], self.training)
+        if self.training:
+            inputs = _dropout(inputs, self.dropouts[number], rng)
         outputs: Tensor = self.linears[number](inputs)
         return outputs
+
+
+def _dropout(inputs: Tensor, share: float, rng: np.random.Generator | None) -> Tensor:
+    """Dropout by numpy's generator, which on CPU takes a fraction of the time of PyTorch's."""
+    if share == 0:
+        return inputs
+    if rng is None or inputs.device.type != "cpu":
+        return F.dropout(inputs, share)
+    scale = np.float32(1 / (1 - share))
+    return inputs * torch.from_numpy((rng.random(inputs.shape, np.float32) >= share) * scale)
 
 
 class Linear(nn.Module):
@@ -83,13 +97,9 @@ class Linear(nn.Module):
         return torch.addmm(self.bias, inputs, self.weight)
 
 
-def model_input(batch: Batch, *, sparse: bool, device: str) -> Tensor | SparseBatch:
-    """A batch as ``MLP`` takes it: dense on the device, unless it is sparse and may stay so."""
-    if isinstance(batch, SparseBatch):
-        if sparse:
-            return batch
-        batch = batch.to_dense()
-    return torch.from_numpy(batch).to(device)
+def as_input(batch: Batch, device: str) -> Tensor | SparseBatch:
+    """A batch as ``MLP`` takes it on the device; sparse ones stay as they are."""
+    return batch if isinstance(batch, SparseBatch) else torch.from_numpy(batch).to(device)
 
 
 @dataclass(frozen=True, eq=False)

@@ -57,7 +57,7 @@ def _multiply(indptr, indices, data, weight, out):  # type: ignore[no-untyped-de
     width = np.int64(weight.shape[1])
     for row in range(len(indptr) - 1):
         for j in range(indptr[row], indptr[row + 1]):
-            value, source = data[j], indices[j]
+            value, source = data[j], np.uint32(indices[j])
             for column in range(width):
                 out[row, column] += value * weight[source, column]
 
@@ -66,6 +66,6 @@ def _multiply_transposed(indptr, indices, data, gradient, out):  # type: ignore[
     width = np.int64(gradient.shape[1])
     for row in range(len(indptr) - 1):
         for j in range(indptr[row], indptr[row + 1]):
-            value, target = data[j], indices[j]
+            value, target = data[j], np.uint32(indices[j])
             for column in range(width):
                 out[target, column] += value * gradient[row, column]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import copy
-import functools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 import torch
 import torch.nn.functional as F
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from grandplus.propagation.rows import Rows
 from grandplus.settings import Train
 from grandplus.splits import Split
 from grandplus.training.losses import consistency_loss, supervised_loss, warmup_weight
-from grandplus.training.model import MLP, Model, model_input
+from grandplus.training.model import MLP, Model, as_input
 from grandplus.training.random_propagation import RandomPropagation
 
 VALIDATE_EVERY = 10  # steps
@@ -93,29 +93,35 @@ def train(
     GrandPlusError : the loss is no longer finite; too few nodes for BatchNorm.
     """
     rng = np.random.default_rng(seed)
-    propagation = RandomPropagation(features, rows, dropnode=settings.dropnode, renormalize=settings.renormalize)
     stopping = stopping or EarlyStopping(settings.patience)
     confidence = min(2 / len(classes), 1.0) if settings.confidence == "auto" else settings.confidence
     history: dict[str, list[float]] = {}
     with torch.random.fork_rng(devices=[0] if device == "cuda" else []):
         torch.manual_seed(int(rng.integers(2**63)))
-        model = MLP(propagation.width, len(classes), settings).to(device)
+        model = MLP(features.shape[1], len(classes), settings).to(device)
+        # Sparse features stay sparse into the first layer where they can; their dropout is drawn with them.
+        sparse = sp.issparse(features) and model.takes_sparse and device == "cpu"
+        propagation = RandomPropagation(
+            features,
+            rows,
+            dropnode=settings.dropnode,
+            renormalize=settings.renormalize,
+            sparse=sparse,
+            dropout=settings.dropout_input,
+        )
         optimizer = torch.optim.Adam(model.parameters(), settings.lr, weight_decay=settings.weight_decay, fused=True)
-        # Sparse inputs can stay so into the first layer; their dropout is then drawn with them.
-        sparse = propagation.sparse and model.takes_sparse and device == "cpu"
-        as_input = functools.partial(model_input, sparse=sparse, device=device)
-        dropout = settings.dropout_input if sparse else 0.0
         # Training and validation nodes without dropping: constant, so mixed once.
         watched = {
-            part: (as_input(propagation.expected(nodes)), _labels_of(nodes, labels, device))
+            part: (as_input(propagation.expected(nodes), device), _labels_of(nodes, labels, device))
             for part, nodes in (("train", split.train), ("val", split.val))
         }
         for step, (labelled, unlabelled) in enumerate(_batches(split, settings, rng)):
             model.train()
-            # One forward pass an augmentation, so that BatchNorm sees labelled and unlabelled nodes together.
             nodes = np.concatenate([labelled, unlabelled])
-            augmented = (propagation.draw(nodes, rng, dropout=dropout) for _ in range(settings.augmentations))
-            logits = torch.stack([model(as_input(batch)) for batch in augmented])  # (M, b, C)
+            inputs = as_input(propagation.draw(nodes, rng, copies=settings.augmentations), device)
+            # BatchNorm sees labelled and unlabelled nodes together, but each augmentation by itself.
+            passes = torch.chunk(inputs, settings.augmentations) if isinstance(inputs, Tensor) else [inputs]
+            logits = torch.cat([model(part, rng) for part in passes]).view(settings.augmentations, len(nodes), -1)
             targets = _labels_of(labelled, labels, device)
             supervised = supervised_loss(logits[:, : len(labelled)], targets)
             consistency = consistency_loss(

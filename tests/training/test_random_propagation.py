@@ -14,7 +14,7 @@ from grandplus.inference import model_inputs
 from grandplus.propagation.gfpush import gfpush
 from grandplus.propagation.weights import weights
 from grandplus.training.model import MLP, Model
-from grandplus.training.random_propagation import RandomPropagation, SparseBatch
+from grandplus.training.random_propagation import RandomPropagation, SparseBatch, _uniform
 
 PATH = sp.csr_array(np.array([[0, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 0]]))
 FEATURES = np.array([[1, 0, 2], [0, 3, 0], [4, 0, 0], [0, 0, 5]], np.float32)
@@ -90,29 +90,49 @@ def test_validation_sees_what_inference_sees_when_rows_are_exact(renormalize, ma
 
 
 @given(seed=st.integers(0, 2**32), renormalize=st.booleans())
-def test_sparse_features_give_what_dense_ones_do(seed, renormalize):
+def test_all_ways_to_mix_draw_the_same(seed, renormalize):
     rng = np.random.default_rng(seed)
     edges = sp.random_array((12, 12), density=0.2, rng=rng)
     features = (rng.standard_normal((12, 9)) * (rng.random((12, 9)) < 0.4)).astype(np.float32)
-    rows = rows_of(edges, top_k=5)
-    nodes = rng.permutation(12)[:7]
-    drawn = [
+    rows, nodes = rows_of(edges, top_k=5), rng.permutation(12)[:7]
+    ways = [(np.asarray, False), (sp.csr_array, False), (sp.csr_array, True)]
+    first, *others = (
         dense(
-            RandomPropagation(make(features), rows, dropnode=DELTA, renormalize=renormalize).draw(
-                nodes, np.random.default_rng(1)
+            RandomPropagation(make(features), rows, dropnode=DELTA, renormalize=renormalize, sparse=sparse).draw(
+                nodes, np.random.default_rng(1), copies=2
             )
         )
-        for make in (np.asarray, sp.csr_array)
-    ]
-    np.testing.assert_allclose(*drawn, atol=1e-6)
+        for make, sparse in ways
+    )
+    for other in others:
+        np.testing.assert_allclose(other, first, atol=1e-6)
+
+
+def test_copies_are_drawn_independently():
+    propagation = RandomPropagation(np.eye(4, dtype=np.float32), rows_of(PATH), dropnode=0.5, renormalize=False)
+    drawn = propagation.draw(np.full(4000, 1), np.random.default_rng(0), copies=2).reshape(2, 4000, 4) > 0
+    agree = (drawn[0] == drawn[1])[:, :3].mean(axis=0)  # node 1 reaches nodes 0, 1 and 2
+    assert np.all(np.abs(agree - 0.5) < 5 * 0.5 / np.sqrt(4000))
+
+
+def test_numbers_are_those_of_splitmix64():
+    """The generator's published first values from seed 1234567."""
+    state, numbers = np.uint64(1234567), []
+    with np.errstate(over="ignore"):
+        for _ in range(3):
+            state, number = _uniform(state)
+            numbers.append(number)
+    published = [6457827717110365317, 3203168211198807973, 9817491932198370423]
+    assert numbers == [float(value >> 11) * 2.0**-53 for value in published]
 
 
 def test_dropout_of_sparse_inputs_drops_the_right_share_and_scales_the_rest():
     rng = np.random.default_rng(0)
     features = sp.csr_array(rng.random((4, 5000)).astype(np.float32))
-    propagation = RandomPropagation(features, rows_of(PATH), dropnode=0, renormalize=True)
+    settings = {"dropnode": 0, "renormalize": True, "sparse": True, "dropout": 0.3}
+    propagation = RandomPropagation(features, rows_of(PATH), **settings)
     whole = dense(propagation.expected(np.arange(4)))
-    batch = propagation.draw(np.arange(4), rng, dropout=0.3)
+    batch = propagation.draw(np.arange(4), rng)
     dropped = batch.to_dense() == 0
     assert abs(dropped.mean() - 0.3) < 5 * np.sqrt(0.3 * 0.7 / dropped.size)
     assert len(batch.data) == (~dropped).sum()  # what was dropped is not stored
@@ -120,8 +140,8 @@ def test_dropout_of_sparse_inputs_drops_the_right_share_and_scales_the_rest():
 
 
 def test_columns_of_a_sparse_row_are_distinct():
-    propagation = RandomPropagation(sp.csr_array(FEATURES), rows_of(PATH), dropnode=0, renormalize=True)
-    batch = propagation.expected(np.arange(4))
+    settings = {"dropnode": 0, "renormalize": True, "sparse": True}
+    batch = RandomPropagation(sp.csr_array(FEATURES), rows_of(PATH), **settings).expected(np.arange(4))
     for start, end in itertools.pairwise(batch.indptr):
         assert len(set(batch.indices[start:end])) == end - start
 
