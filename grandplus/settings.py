@@ -147,15 +147,17 @@ class Settings(Section):
     train: Train
 
 
-def load_settings(root: Path | str = ".") -> Settings:
+def load_settings(root: Path | str = ".", **overrides: Any) -> Settings:
     """Read ``params.yaml`` and the card that it names, below ``root``.
+
+    overrides : top-level values to use instead of those in ``params.yaml``: dataset="cora", ...
 
     Raises
     ------
     GrandPlusError : unknown key, wrong type or impossible value, with its file and key.
     """
     root = Path(root)
-    params = read_yaml(root / PARAMS)
+    params = read_yaml(root / PARAMS) | overrides
     known = {"dataset", "matrix", "seed", "trials", "preprocess", "gfpush", "train"}
     _refuse_unknown(params, known, PARAMS, "")
     for key in ("dataset", "matrix", "seed", "trials"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import sys
@@ -36,8 +37,6 @@ def run(name: str, work: Callable[[Settings], None]) -> None:
 
 def digest_of(folder: Path, *patterns: str) -> dict[str, str]:
     """SHA-256 of the files of an earlier stage that this one reads, by name."""
-    import hashlib
-
     found = {}
     for pattern in patterns or ("*",):
         for file in sorted(folder.glob(pattern)):

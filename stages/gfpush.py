@@ -1,5 +1,6 @@
 """data/graph -> data/rows: sparse rows of Π for L ∪ U' ∪ validation, shard by shard."""
 
+import hashlib
 from pathlib import Path
 
 from tqdm import tqdm
@@ -20,7 +21,9 @@ def work(settings: Settings) -> None:
     push, matrix = settings.gfpush, settings.matrix
     adjacency = Adjacency.load(GRAPH)
     nodes = Splits.load(GRAPH).needing_rows()
-    key = key_of(matrix=matrix, push=push.model_dump(), graph=adjacency.fingerprint, nodes=nodes.tolist())
+    key = key_of(
+        matrix=matrix, push=push.model_dump(), graph=adjacency.fingerprint, nodes=hashlib.sha256(nodes.data).hexdigest()
+    )
     w = weights(matrix, order=push.order, alpha=push.alpha, custom=push.weights)
     with scratch("gfpush", key, ROWS) as folder:
         for file, start, end in tqdm(list(shards(len(nodes))), "gfpush", unit="shard", disable=None):
