@@ -1,1 +1,4 @@
-"""The stages of dvc.yaml, each started as ``python -m stages.<name>``."""
+"""The stages of dvc.yaml, each started as ``python -m stages.<name>``.
+
+What takes long to import is imported inside of ``work``: a mistake in the settings is told first.
+"""

@@ -50,7 +50,7 @@ def digest_of(folder: Path, *patterns: str) -> dict[str, str]:
 def _note_time(name: str, seconds: float) -> None:
     """Kept apart from the metrics and known to no stage: the one thing that differs between equal runs."""
     TIMINGS.parent.mkdir(exist_ok=True)
-    with locked(TIMINGS.with_suffix(".lock")):
+    with locked(TIMINGS.with_suffix(".lock"), quiet=True):
         times: dict[str, Any] = json.loads(TIMINGS.read_text()) if TIMINGS.exists() else {}
         times[name] = round(seconds, 2)
         with finished_whole(TIMINGS) as partial:

@@ -9,8 +9,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from ruamel.yaml import YAML
 
-from grandplus.evaluation.metrics import load_predictions, per_class, summarize
-from grandplus.evaluation.plots import write_plots
 from grandplus.propagation.rows import Rows
 from grandplus.scratch import finished_whole, key_of, scratch
 from grandplus.settings import Settings
@@ -21,6 +19,9 @@ REPORTS = Path("reports")
 
 
 def work(settings: Settings) -> None:
+    from grandplus.evaluation.metrics import load_predictions, per_class, summarize
+    from grandplus.evaluation.plots import write_plots
+
     predictions = load_predictions(PREDICTIONS)
     classes = json.loads((GRAPH / "classes.json").read_text(encoding="utf-8"))
     history = pa.concat_tables(pq.read_table(file) for file in sorted(MODEL.glob("history-*.parquet")))

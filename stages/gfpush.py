@@ -6,7 +6,6 @@ from pathlib import Path
 from tqdm import tqdm
 
 from grandplus.graph import Adjacency
-from grandplus.propagation.gfpush import gfpush
 from grandplus.propagation.rows import shards
 from grandplus.propagation.weights import weights
 from grandplus.scratch import key_of, scratch
@@ -18,6 +17,8 @@ GRAPH, ROWS = Path("data/graph"), Path("data/rows")
 
 
 def work(settings: Settings) -> None:
+    from grandplus.propagation.gfpush import gfpush
+
     push, matrix = settings.gfpush, settings.matrix
     adjacency = Adjacency.load(GRAPH)
     nodes = Splits.load(GRAPH).needing_rows()

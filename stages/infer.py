@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from grandplus.execution import device
-from grandplus.inference import infer_trials
 from grandplus.scratch import key_of, scratch
 from grandplus.settings import Settings
 from stages.common import digest_of, run
@@ -12,6 +11,8 @@ GRAPH, MODEL, PREDICTIONS = Path("data/graph"), Path("data/model"), Path("data/p
 
 
 def work(_: Settings) -> None:
+    from grandplus.inference import infer_trials
+
     key = key_of(device=device(), graph=digest_of(GRAPH), model=digest_of(MODEL))
     with scratch("infer", key, PREDICTIONS) as folder:
         infer_trials(GRAPH, MODEL, folder)

@@ -5,13 +5,14 @@ from pathlib import Path
 from grandplus.execution import device
 from grandplus.scratch import key_of, scratch
 from grandplus.settings import Settings
-from grandplus.training.trials import train_trials
 from stages.common import digest_of, run
 
 GRAPH, ROWS, MODEL = Path("data/graph"), Path("data/rows"), Path("data/model")
 
 
 def work(settings: Settings) -> None:
+    from grandplus.training.trials import train_trials
+
     used = settings.model_dump(include={"dataset", "matrix", "seed", "trials", "train"})
     # A GPU rounds differently: its trials are not to be mixed with a CPU's.
     key = key_of(**used, device=device(), graph=digest_of(GRAPH), rows=digest_of(ROWS))

@@ -1,0 +1,181 @@
+"""The pipeline through DVC: what runs again after which change, and what bad settings get."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from project import commit, copy_project, set_params
+
+ALL = ["download", "preprocess", "gfpush", "train", "infer", "evaluate"]
+SMALL = {"dataset": "cora", "matrix": "ppr", "trials": 1, "train": {"max_epochs": 4}}
+
+
+class Project:
+    """A checkout in which DVC runs; its commands are those of a user."""
+
+    def __init__(self, folder: Path, environment: dict[str, str]) -> None:
+        self.folder, self.environment = folder, environment
+
+    def dvc(self, *arguments: str, code: int = 0) -> str:
+        """What DVC prints."""
+        command = [sys.executable, "-m", "dvc", *arguments]
+        run = subprocess.run(
+            command, cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL, capture_output=True, text=True
+        )
+        output = run.stdout + run.stderr
+        assert (run.returncode == 0) == (code == 0), output
+        return output
+
+    def ran(self, *arguments: str) -> list[str]:
+        """The stages whose commands were run."""
+        return re.findall(r"^> python -m stages\.(\w+)$", self.dvc(*arguments), re.MULTILINE)
+
+    def restore(self) -> None:
+        """Back to the committed settings and code, with the results of the first run."""
+        subprocess.run(["git", "checkout", "--quiet", "."], cwd=self.folder, check=True)
+        self.dvc("checkout", "--quiet", "--force")
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory, dataset_folder: Callable[..., Path]) -> Project:
+    """Run once and committed. An installed grandplus that fails stands in its way: it must not be used."""
+    folder = tmp_path_factory.mktemp("pipeline")
+    decoy = folder / "site" / "grandplus"
+    decoy.mkdir(parents=True)
+    (decoy / "__init__.py").write_text("raise SystemExit('an installed grandplus was imported')\n")
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("DVC_", "GIT_"))}
+    environment |= {
+        "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
+        "PYTHONPATH": str(folder / "site"),
+        "GRANDPLUS_DEVICE": "cpu",
+    }
+    try:
+        environment["GRANDPLUS_MIRROR"] = str(dataset_folder("cora"))
+    except pytest.skip.Exception:
+        environment.pop("GRANDPLUS_MIRROR", None)  # by pip
+    copy_project(folder / "checkout", SMALL)
+    project = Project(folder / "checkout", environment)
+    assert project.ran("repro") == ALL
+    commit(project.folder, "results")
+    return project
+
+
+@pytest.fixture(autouse=True)
+def _as_committed(project: Project) -> None:
+    project.restore()
+
+
+def test_a_second_run_runs_nothing(project):
+    output = project.dvc("repro")
+    assert "Data and pipelines are up to date." in output
+    assert "> python" not in output
+
+
+@pytest.mark.parametrize(
+    ("change", "first"),
+    [
+        ("train.lr=0.005", "train"),
+        ("gfpush.top_k=8", "gfpush"),
+        ("preprocess.unlabelled=100", "preprocess"),
+        ("seed=1", "preprocess"),
+    ],
+)
+def test_a_setting_reruns_from_the_stage_that_reads_it(project, change, first):
+    ran = project.ran("exp", "run", "-S", change)
+    expected = ALL[ALL.index(first) :]
+    if first == "preprocess" and change == "seed=1":
+        expected.remove("gfpush")  # the public split is the same for every seed
+    assert ran == expected
+
+
+def test_switching_back_comes_from_the_cache(project):
+    assert project.ran("exp", "run", "-S", "matrix=avg") == ["gfpush", "train", "infer", "evaluate"]
+    for matrix in ("ppr", "avg"):
+        assert project.ran("exp", "run", "-S", f"matrix={matrix}") == []
+
+
+@pytest.mark.parametrize(
+    ("file", "first"), [("grandplus/training/losses.py", "train"), ("grandplus/evaluation/plots.py", "evaluate")]
+)
+def test_edited_code_reruns_only_what_uses_it(project, file, first):
+    source = project.folder / file
+    source.write_text(source.read_text() + "\n# edited\n")
+    assert project.ran("repro")[0] == first
+
+
+@pytest.mark.parametrize("way", ["--temp", "--queue"])
+def test_an_experiment_elsewhere_runs_its_own_code(project, way):
+    """The edited code of the workspace is part of the experiment, though it runs in another folder."""
+    metrics = project.folder / "grandplus/evaluation/metrics.py"
+    edited = metrics.read_text().replace('"trials": len(predictions)', f'"trials": {len(way)}_000')
+    metrics.write_text(edited)
+    name = f"elsewhere{way}"
+    project.dvc("exp", "run", way, "-n", name, "-S", "gfpush.top_k=4")
+    if way == "--queue":
+        project.dvc("queue", "start")
+        project.dvc("queue", "logs", "-f", name)
+        while "Running" in project.dvc("queue", "status"):
+            time.sleep(0.5)
+        project.dvc("queue", "stop")
+    project.restore()
+    [line] = [line for line in project.dvc("exp", "show", "--csv").splitlines() if name in line]
+    assert f",{len(way)}000," in line
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ("+train.lrr=1", ["train.lrr = 1", "did you mean train.lr?"]),
+        ("gfpush.top_k=0", ["gfpush.top_k is 0", "greater than or equal to 1"]),
+        ("train.lr=abc", ["train.lr is 'abc'", "a valid number"]),
+        ("matrix=foo", ["foo"]),
+        ("dataset=../x", ["data/x.yaml"]),
+        ("dataset=nosuch", ["data/catalog/nosuch.yaml"]),
+    ],
+)
+def test_a_bad_setting_is_refused_in_a_line(project, change, words):
+    output = project.dvc("exp", "run", "-S", change, code=1)
+    [line] = [line for line in output.splitlines() if all(word in line for word in words)]
+    assert line.lower().startswith("error: ")
+    assert "Traceback" not in output
+    assert len(re.findall(r"^> python", output, re.MULTILINE)) <= 1  # the stage that refuses, if DVC does not
+
+
+def test_every_stage_checks_all_settings_first(project):
+    """A stage that is started by itself refuses what only a later one would use."""
+    set_params(project.folder, {"train": {"lr": "abc"}})
+    for stage in ALL:
+        run = subprocess.run(
+            [sys.executable, "-m", f"stages.{stage}"], cwd=project.folder, capture_output=True, text=True, check=False
+        )
+        assert run.returncode == 2
+        assert run.stderr.startswith("error: params.yaml: train.lr is 'abc'")
+        assert len(run.stderr.splitlines()) == 1
+
+
+def test_predictions_and_metrics_agree(project):
+    """The metrics, worked out anew from the predictions' columns."""
+    table = pq.read_table(project.folder / "data/predictions/trial-00000.parquet").to_pydict()
+    metrics = json.loads((project.folder / "reports/metrics.json").read_text())
+    assert len(table["node"]) == 2708
+    counts = {part: table["part"].count(part) for part in ("train", "val", "test", "other")}
+    assert counts == {"train": 140, "val": 500, "test": 1000, "other": 1068}
+    for part in ("val", "test"):
+        right = [
+            p == y for p, y, of in zip(table["predicted"], table["label"], table["part"], strict=True) if of == part
+        ]
+        assert metrics[part]["accuracy"]["mean"] == pytest.approx(sum(right) / len(right), abs=1e-6)
+    for predicted, confidence, probabilities in zip(
+        table["predicted"], table["confidence"], table["probabilities"], strict=True
+    ):
+        assert probabilities[predicted] == confidence == max(probabilities)
+        assert sum(probabilities) == pytest.approx(1, abs=1e-5)
