@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import pickle
 import shutil
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -27,11 +28,13 @@ INT32, INT64, FLOAT32, FLOAT64 = (
     types.Array(scalar, 1, "C", readonly=True) for scalar in (types.int32, types.int64, types.float32, types.float64)
 )
 
+_NUMBA_CONFIG = threading.Lock()  # it is one for all threads
+
 
 def compiled(function: Callable[..., Any], *arguments: Any) -> Callable[..., Any]:
     """``function`` compiled for these argument types, without the GIL and without fastmath."""
     folder = _folder_of(function)
-    with locked(folder.with_suffix(".lock")):
+    with locked(folder.with_suffix(".lock"), quiet=True):
         try:
             return _compile(function, arguments)
         except (EOFError, pickle.UnpicklingError, AttributeError, ImportError, IndexError, ValueError):
@@ -45,12 +48,13 @@ def writable(array: types.Array) -> types.Array:
 
 
 def _compile(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Callable[..., Any]:
-    before = numba.config.CACHE_LOCATOR_CLASSES
-    numba.config.CACHE_LOCATOR_CLASSES = f"{__name__}.{ContentLocator.__name__}"
-    try:
-        kernel: Callable[..., Any] = numba.njit([arguments], cache=True, nogil=True)(function)
-    finally:
-        numba.config.CACHE_LOCATOR_CLASSES = before
+    with _NUMBA_CONFIG:
+        before = numba.config.CACHE_LOCATOR_CLASSES
+        numba.config.CACHE_LOCATOR_CLASSES = f"{__name__}.{ContentLocator.__name__}"
+        try:
+            kernel: Callable[..., Any] = numba.njit([arguments], cache=True, nogil=True)(function)
+        finally:
+            numba.config.CACHE_LOCATOR_CLASSES = before
     return kernel
 
 

@@ -119,17 +119,29 @@ def die_with_dvc() -> None:
     A stage must not outlive a killed ``dvc``, or it would write beside the next one. A stage
     started by hand has no such tie.
     """
-    if "DVC_STAGE" in os.environ:  # set by DVC for the command of a stage
-        threading.Thread(target=_exit_when_gone, args=(_starters(),), daemon=True).start()
+    if "DVC_STAGE" not in os.environ:  # set by DVC for the command of a stage
+        return
+    chain = _starters()
+    if not all(_in_own_session(parent) for parent in chain.values()):
+        os._exit(1)  # DVC went while Python started: what takes orphans in is of another session
+    threading.Thread(target=_exit_when_gone, args=(chain,), daemon=True).start()
 
 
 def _starters() -> dict[int, int]:
     """The processes between this one and DVC, as {child: parent}; a shell may stand between."""
     child, parent = os.getpid(), os.getppid()
     chain = {child: parent}
-    if "python" not in _proc(parent, "comm") and _parent_of(parent) > 1:
+    shell = Path(os.environ.get("SHELL") or "/bin/sh").name  # the one that DVC takes
+    if _proc(parent, "comm").strip() == shell[:15] and _parent_of(parent):
         chain[parent] = _parent_of(parent)
     return chain
+
+
+def _in_own_session(process: int) -> bool:
+    try:
+        return os.getsid(process) == os.getsid(0)
+    except OSError:  # it is gone
+        return False
 
 
 def _exit_when_gone(chain: dict[int, int]) -> None:

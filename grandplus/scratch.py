@@ -69,13 +69,14 @@ def finished_whole(file: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def locked(file: Path) -> Iterator[None]:
-    """Hold an exclusive lock; waits for another holder, and says so."""
+def locked(file: Path, *, quiet: bool = False) -> Iterator[None]:
+    """Hold an exclusive lock; waits for another holder, and says so unless that takes moments at most."""
     with open(file, "a+b") as handle:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            print(f"waiting for another process that holds {file}", file=sys.stderr, flush=True)
+            if not quiet:
+                print(f"waiting for another process that holds {file}", file=sys.stderr, flush=True)
             fcntl.flock(handle, fcntl.LOCK_EX)
         yield  # closing the file gives the lock up
 

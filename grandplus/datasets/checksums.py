@@ -6,10 +6,10 @@ import hashlib
 import os
 import re
 import shutil
-import uuid
 from pathlib import Path
 
 from grandplus.errors import GrandPlusError
+from grandplus.scratch import finished_whole
 
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/v1"
 _HTML = re.compile(rb"<!doctype html|<html", re.IGNORECASE)
@@ -34,19 +34,14 @@ def copy_checked(source: Path, target: Path, sha256: str, *, where: str) -> None
     GrandPlusError : the source is another file (wrong, truncated, empty, an HTML page or a
         Git LFS pointer), or it can't be copied. Nothing is left behind.
     """
-    # A name of its own, in the same folder: several processes may write the same target, and
-    # renaming is atomic only within a file system.
-    part = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
     try:
-        shutil.copyfile(source, part)
-        found = _sha256(part)
-        if found != sha256:
-            raise GrandPlusError(_fault(part, found), where=where, expected=f"sha256 {sha256}")
-        os.replace(part, target)
+        with finished_whole(target) as partial:
+            shutil.copyfile(source, partial)
+            found = _sha256(partial)
+            if found != sha256:
+                raise GrandPlusError(_fault(partial, found), where=where, expected=f"sha256 {sha256}")
     except OSError as error:
         raise GrandPlusError(f"can't be copied to {target.parent}: {error.strerror or error}", where=where) from None
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def _sha256(file: Path) -> str:

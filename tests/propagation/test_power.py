@@ -1,0 +1,151 @@
+"""Exact products ΠX against dense float64."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from graphs import EDGE_CASES, FIVE, graphs, mixtures, seeded
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from grandplus.errors import GrandPlusError
+from grandplus.graph import Adjacency, Graph, as_adjacency
+from grandplus.propagation.gfpush import gfpush
+from grandplus.propagation.power import propagate
+from grandplus.propagation.weights import weights
+
+LARGER = seeded(2500, 9000)  # several blocks of rows
+PPR = weights("ppr", order=10, alpha=0.2)
+
+
+def features_of(nodes: int, width: int = 5) -> np.ndarray:
+    return np.random.default_rng(nodes).normal(size=(nodes, width)).astype(np.float32)
+
+
+@st.composite
+def problems(draw):
+    edges = draw(graphs())
+    shape = (edges.nodes, draw(st.integers(1, 4)))
+    elements = st.floats(-1000, 1000, width=32)
+    return edges, draw(hnp.arrays(np.float32, shape, elements=elements)), draw(mixtures())
+
+
+@given(problems())
+def test_products_equal_dense_ones(problem):
+    edges, x, w = problem
+    found = propagate(edges.matrix, x, weights=w)
+    assert found.dtype == np.float32
+    assert found.flags.c_contiguous
+    # Rounded to float32 some 30 times on the way, relative to the largest value that is mixed.
+    assert found == pytest.approx(edges.pi(w) @ x.astype(np.float64), rel=1e-6, abs=3e-6 * float(np.abs(x).max()))
+
+
+@pytest.mark.parametrize("edges", EDGE_CASES.values(), ids=EDGE_CASES.keys())
+@pytest.mark.parametrize("matrix", ["ppr", "avg", "single"])
+def test_products_on_odd_graphs(edges, matrix):
+    w, x = weights(matrix, order=4, alpha=0.3), features_of(edges.nodes)
+    assert propagate(edges.matrix, x, weights=w) == pytest.approx(edges.pi(w) @ x, abs=2e-6)
+
+
+def test_a_product_by_hand():
+    # P of the five nodes: row v holds 1/d at v and its neighbours; d = 3, 3, 4, 2, 1.
+    p = propagate(FIVE.matrix, np.eye(5, dtype=np.float32), weights=[0, 1])
+    assert p * 12 == pytest.approx(
+        np.array([[4, 4, 4, 0, 0], [4, 4, 4, 0, 0], [3, 3, 3, 3, 0], [0, 0, 6, 6, 0], [0, 0, 0, 0, 12]]), rel=1e-6
+    )
+    # Of x = 0, 1, 2, 3, 4: half of a node's own, half of the mean of its neighbourhood: 1, 1, 1.5, 2.5, 4.
+    x = np.arange(5, dtype=np.float32)[:, None]
+    found = propagate(FIVE.matrix, x, weights=[0.5, 0.5])
+    assert found.ravel() == pytest.approx([(0 + 1) / 2, (1 + 1) / 2, (2 + 1.5) / 2, (3 + 2.5) / 2, 4])
+
+
+@pytest.mark.parametrize("matrix", ["ppr", "avg", "single"])
+def test_rows_of_pi_sum_to_one(matrix):
+    ones = np.ones((LARGER.nodes, 1), np.float32)
+    found = propagate(LARGER.matrix, ones, weights=weights(matrix, order=10, alpha=0.2))
+    assert found == pytest.approx(ones, abs=2e-6)
+
+
+def test_isolated_nodes_keep_their_own_features():
+    edges = EDGE_CASES["two parts and isolated nodes"]
+    x = features_of(edges.nodes)
+    isolated = [0, 3, 6, 8]
+    assert np.array_equal(propagate(edges.matrix, x, weights=[0, 0, 0, 1.0])[isolated], x[isolated])
+    assert propagate(edges.matrix, x, weights=PPR)[isolated] == pytest.approx(x[isolated], rel=1e-6)
+
+
+def test_order_zero_returns_the_features_themselves():
+    x = features_of(5)
+    found = propagate(FIVE.matrix, x, weights=[1.0])
+    assert np.array_equal(found, x)
+    assert not np.shares_memory(found, x)
+
+
+def test_the_number_of_workers_changes_nothing(monkeypatch):
+    x = features_of(LARGER.nodes)
+    results = set()
+    for workers in (1, 2, 5):
+        monkeypatch.setenv("GRANDPLUS_WORKERS", str(workers))
+        results.add(propagate(LARGER.matrix, x, weights=PPR).tobytes())
+    assert len(results) == 1
+
+
+def test_the_larger_graph_agrees_with_scipy_in_float64():
+    x = features_of(LARGER.nodes)
+    adjacency = as_adjacency(LARGER.matrix)
+    ones = np.ones(len(adjacency.indices))
+    a = sp.csr_array((ones, adjacency.indices, adjacency.indptr)) + sp.eye_array(LARGER.nodes)
+    p = sp.diags_array(1 / a.sum(axis=1)) @ a
+    power = x.astype(np.float64)
+    expected = PPR[0] * power
+    for weight in PPR[1:]:
+        power = p @ power
+        expected = expected + weight * power
+    assert propagate(adjacency, x, weights=PPR) == pytest.approx(expected, abs=5e-6)
+
+
+@pytest.mark.parametrize("kind", [sp.csr_array, sp.csc_array, sp.coo_array, sp.csr_matrix, sp.lil_array])
+def test_sparse_features_give_the_same(kind):
+    x = features_of(LARGER.nodes) * (np.random.default_rng(1).random((LARGER.nodes, 5)) < 0.2)
+    expected = propagate(LARGER.matrix, x, weights=PPR)
+    assert np.array_equal(propagate(LARGER.matrix, kind(x), weights=PPR), expected)
+
+
+def test_features_in_another_layout_or_precision_give_the_same():
+    x = features_of(LARGER.nodes)
+    expected = propagate(LARGER.matrix, x, weights=PPR)
+    read_only = x.copy()
+    read_only.flags.writeable = False
+    for other in (np.asfortranarray(x), x.astype(np.float64), np.repeat(x, 2, axis=0)[::2], read_only):
+        assert np.array_equal(propagate(LARGER.matrix, other, weights=PPR), expected)
+
+
+def test_neither_graph_nor_features_are_written_to():
+    x, adjacency = features_of(LARGER.nodes), as_adjacency(LARGER.matrix)
+    before = [part.copy() for part in (x, adjacency.indptr, adjacency.indices)]
+    propagate(adjacency, x, weights=PPR)
+    for part, copy in zip((x, adjacency.indptr, adjacency.indices), before, strict=True):
+        assert np.array_equal(part, copy)
+
+
+def test_mapped_graphs_int64_ids_and_graphs_are_taken(tmp_path):
+    x, adjacency = features_of(LARGER.nodes), as_adjacency(LARGER.matrix)
+    expected = propagate(adjacency, x, weights=PPR)
+    adjacency.save(tmp_path)
+    wide = Adjacency(adjacency.indptr, adjacency.indices.astype(np.int64))
+    graph = Graph(adjacency, x, np.zeros(LARGER.nodes, np.int64), ["a"], np.arange(LARGER.nodes))
+    for given_graph in (Adjacency.load(tmp_path), wide, graph):
+        assert np.array_equal(propagate(given_graph, x, weights=PPR), expected)
+
+
+def test_training_rows_and_inference_agree():
+    # With all pushed and kept, Π̃X of training is ΠX of inference.
+    edges = seeded(200, 500)
+    x = features_of(200)
+    rows = gfpush(edges.matrix, range(200), weights=PPR, rmax=0, top_k=200)
+    assert rows.to_csr() @ x == pytest.approx(propagate(edges.matrix, x, weights=PPR), abs=3e-6)
+
+
+def test_features_of_another_number_of_nodes_are_refused():
+    with pytest.raises(GrandPlusError, match="features have 4 rows; expected 5, one a node"):
+        propagate(FIVE.matrix, np.ones((4, 2), np.float32), weights=[1.0])
