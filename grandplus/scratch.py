@@ -58,9 +58,13 @@ def scratch(name: str, key: str, target: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def finished_whole(file: Path) -> Iterator[Path]:
-    """A name to write to, renamed to ``file`` when the block ends without an error."""
-    partial = file.with_name(f"{file.name}.{uuid.uuid4().hex[:8]}.partial")
+def finished_whole(file: Path, *, alone: bool = False) -> Iterator[Path]:
+    """A name to write to, renamed to ``file`` when the block ends without an error.
+
+    With ``alone`` nobody else writes this file, so that name is always the same, and what a
+    killed writer left is overwritten. Elsewhere ``scratch`` removes that.
+    """
+    partial = file.with_name(f"{file.name}.partial" if alone else f"{file.name}.{uuid.uuid4().hex[:8]}.partial")
     try:
         yield partial
         os.replace(partial, file)

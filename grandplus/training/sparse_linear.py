@@ -54,18 +54,26 @@ def _matrices() -> list[types.Array]:
 
 
 def _multiply(indptr, indices, data, weight, out):  # type: ignore[no-untyped-def]
-    width = np.int64(weight.shape[1])
+    """Four stored values at a time: a row of ``out`` is loaded and stored once for them."""
     for row in range(len(indptr) - 1):
-        for j in range(indptr[row], indptr[row + 1]):
-            value, source = data[j], np.uint32(indices[j])
-            for column in range(width):
-                out[row, column] += value * weight[source, column]
+        j, end = indptr[row], indptr[row + 1]
+        while j + 4 <= end:
+            a, b, c, d = indices[j], indices[j + 1], indices[j + 2], indices[j + 3]
+            va, vb, vc, vd = data[j], data[j + 1], data[j + 2], data[j + 3]
+            for column in range(weight.shape[1]):
+                out[row, column] += (va * weight[a, column] + vb * weight[b, column]) + (
+                    vc * weight[c, column] + vd * weight[d, column]
+                )
+            j += 4
+        while j < end:
+            for column in range(weight.shape[1]):
+                out[row, column] += data[j] * weight[indices[j], column]
+            j += 1
 
 
 def _multiply_transposed(indptr, indices, data, gradient, out):  # type: ignore[no-untyped-def]
-    width = np.int64(gradient.shape[1])
     for row in range(len(indptr) - 1):
         for j in range(indptr[row], indptr[row + 1]):
             value, target = data[j], np.uint32(indices[j])
-            for column in range(width):
+            for column in range(gradient.shape[1]):
                 out[target, column] += value * gradient[row, column]

@@ -116,7 +116,6 @@ def train(
             for part, nodes in (("train", split.train), ("val", split.val))
         }
         for step, (labelled, unlabelled) in enumerate(_batches(split, settings, rng)):
-            model.train()
             nodes = np.concatenate([labelled, unlabelled])
             inputs = as_input(propagation.draw(nodes, rng, copies=settings.augmentations), device)
             # BatchNorm sees labelled and unlabelled nodes together, but each augmentation by itself.
@@ -179,7 +178,8 @@ def _labels_of(nodes: NDArray[np.int64], labels: NDArray[np.int64], device: str)
 
 @torch.inference_mode()
 def _score(model: MLP, inputs: Any, labels: Tensor) -> tuple[float, float]:
-    """Mean cross-entropy and accuracy."""
+    """Mean cross-entropy and accuracy, without dropout and with BatchNorm's running statistics."""
     model.eval()
     logits = model(inputs)
+    model.train()
     return F.cross_entropy(logits, labels).item(), (logits.argmax(dim=-1) == labels).float().mean().item()

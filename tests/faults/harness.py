@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+from project import copy_project
 from ruamel.yaml import YAML
 
 from grandplus import execution
 
-ROOT = Path(__file__).resolve().parents[2]
 STAGES = ("download", "preprocess", "gfpush", "train", "infer", "evaluate")
 VICTIMS = ("group", "main", "dvc")
 # Real, with a few seconds a stage; more trials than workers, so that a finished one is resumed.
@@ -46,7 +46,7 @@ class Workspace:
         self._runs = 0
         self.logs.mkdir()
         self._make_cache()
-        _copy_project(self.checkout)
+        copy_project(self.checkout, SETTINGS)
         self.seconds = self._measure()  # a stage takes
         self.undisturbed = self.files()
 
@@ -202,31 +202,6 @@ class Workspace:
         self._cache.mkdir()
         for name in ("kernels",) if self._mirror else ("kernels", "downloads"):
             (self._cache / name).symlink_to(execution.cache_folder(name))
-
-
-def _copy_project(target: Path) -> None:
-    """Copy what git would commit, with small settings, into a repository of its own: DVC wants one."""
-    names = _git(ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0")
-    for name in names:
-        if (ROOT / name).is_file():
-            (target / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / name, target / name)
-    for results in ("dvc.lock", "reports"):  # of the checkout that was copied
-        shutil.rmtree(target / results, ignore_errors=True)
-        (target / results).unlink(missing_ok=True)
-    yaml, params = YAML(), target / "params.yaml"
-    content = yaml.load(params)
-    for name, value in SETTINGS.items():
-        content[name] = content[name] | value if isinstance(value, dict) else value
-    yaml.dump(content, params)
-    _git(target, "init", "--quiet")
-    _git(target, "add", "--all")
-    who = ("-c", "user.name=faults", "-c", "user.email=faults@localhost", "-c", "commit.gpgsign=false")
-    _git(target, *who, "commit", "--quiet", "--no-verify", "--message", "small run")
-
-
-def _git(folder: Path, *arguments: str) -> str:
-    return subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True, text=True).stdout
 
 
 def _main_of(dvc: subprocess.Popen[bytes], stage: str) -> psutil.Process | None:

@@ -166,6 +166,7 @@ def test_rows_never_exceed_pi_and_the_bounds_hold(edges, w, rmax):
 
 
 @given(edges=graphs(), w=mixtures(), rmax=RMAX, top_k=st.integers(1, 10))
+@example(edges=seeded(200, 500), w=np.full(5, 1 / 5), rmax=1e-4, top_k=8)  # several blocks of rows
 def test_l1_error_is_the_true_distance(edges, w, rmax, top_k):
     rows = rows_of(edges, w, rmax, top_k)
     distance = np.abs(edges.pi(w) - rows.to_csr().toarray()).sum(axis=1)
@@ -186,6 +187,21 @@ def test_pushing_everything_gives_pi_on_odd_graphs(edges):
     w = weights("avg", order=5)
     rows = rows_of(edges, w, 0.0)
     assert rows.to_csr().toarray() == pytest.approx(edges.pi(w), rel=2 * FLOAT32, abs=1e-15)
+
+
+def test_mass_too_small_for_a_float_is_dropped():
+    # From one end of a path a walk is after n steps n nodes away with probability 2⁻¹3¹⁻ⁿ: 0 in float64
+    # from n = 680 on. The other weights are such that a third of one is rounded to 0.
+    path, tiny = Edges(760, tuple((i, i + 1) for i in range(759))), 5e-324
+    w = np.zeros(751)
+    w[[0, 100, 101, 750]] = 0.5, tiny, tiny, 0.5
+    rows = gfpush(path.matrix, [0], weights=w, rmax=0, top_k=760)
+    walk, power = sp.csr_array(path.walk), np.eye(1, 760)[0]
+    for _ in range(750):
+        power = power @ walk
+    expected = 0.5 * power + 0.5 * np.eye(1, 760)[0]
+    assert rows.to_csr().toarray()[0] == pytest.approx(expected, rel=1e-6, abs=1e-44)
+    assert rows.l1_error[0] == pytest.approx(0, abs=1e-12)
 
 
 def test_order_zero_is_the_identity():

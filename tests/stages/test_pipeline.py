@@ -179,3 +179,18 @@ def test_predictions_and_metrics_agree(project):
     ):
         assert probabilities[predicted] == confidence == max(probabilities)
         assert sum(probabilities) == pytest.approx(1, abs=1e-5)
+
+
+def test_the_readmes_python_gives_what_the_pipeline_gave(project):
+    """Each Python block of the README runs; the first prints trial 0's accuracy."""
+    blocks = re.findall(r"```python\n(.*?)```", (project.folder / "README.md").read_text(), re.DOTALL)
+    printed = [
+        subprocess.run(
+            [sys.executable, "-c", block], cwd=project.folder, capture_output=True, text=True, check=True
+        ).stdout
+        for block in blocks
+    ]
+    metrics = json.loads((project.folder / "reports/metrics.json").read_text())
+    assert printed[0].startswith(f"{metrics['test']['accuracy']['mean']:.4f} of test nodes are right")
+    assert f"{metrics['rows']['l1_error']['mean']:.4f}" in printed[0]
+    assert "'matrix': 'ppr'" in printed[1]
