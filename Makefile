@@ -1,7 +1,7 @@
 PYTHON ?= python3
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
-.PHONY: repro test check faults lock clean
+.PHONY: repro test check experiments faults lock clean
 
 repro: .venv/ready ## run the pipeline and print what came out
 	dvc repro
@@ -15,6 +15,9 @@ check: .venv/ready ## lint, format and types
 	ruff check .
 	ruff format --check .
 	mypy
+
+experiments: .venv/ready ## all experiments: what differs and what came out
+	@dvc exp show --no-pager --only-changed --drop '^(data|grandplus|stages)/|^(source|expect|ppr|avg|single|custom)\.'
 
 faults: .venv/ready ## kill every stage in every way, ten times each; minutes
 	GRANDPLUS_KILLS=10 python -m pytest tests/faults

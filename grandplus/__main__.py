@@ -33,7 +33,7 @@ def _print_results() -> None:
     settings, metrics = read_yaml(REPORTS / "settings.yaml"), _read(REPORTS / "metrics.json")
     test, val, error = metrics["test"], metrics["val"], metrics["rows"]["l1_error"]
     lines = {
-        "dataset, matrix": f"{settings['dataset']}, {settings['matrix']}, {metrics['trials']} trials",
+        "dataset, matrix": f"{settings['dataset']}, {settings['matrix']}, {settings['trials']} trials",
         "test accuracy": _accuracy(test["accuracy"]),
         "validation accuracy": _accuracy(val["accuracy"]),
         "test macro-F1": f"{100 * test['macro_f1']['mean']:.2f} %",

@@ -53,5 +53,5 @@ def _note_time(name: str, seconds: float) -> None:
     with locked(TIMINGS.with_suffix(".lock"), quiet=True):
         times: dict[str, Any] = json.loads(TIMINGS.read_text()) if TIMINGS.exists() else {}
         times[name] = round(seconds, 2)
-        with finished_whole(TIMINGS) as partial:
+        with finished_whole(TIMINGS, alone=True) as partial:
             partial.write_text(json.dumps(times, indent=2) + "\n")

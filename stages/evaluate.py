@@ -34,7 +34,7 @@ def work(settings: Settings) -> None:
 
 
 def _write(file: Path, text: str) -> None:
-    with finished_whole(file) as partial:
+    with finished_whole(file, alone=True) as partial:
         partial.write_text(text, encoding="utf-8")
 
 

@@ -75,7 +75,7 @@ def summarize(predictions: Sequence[pa.Table], l1_error: NDArray[Any], classes: 
     Returns
     -------
     ``test.accuracy.{mean,std,ci95}`` and the same for ``val``, ``test.macro_f1.mean``,
-    ``test.ece.mean``, ``rows.l1_error.{mean,max}`` and ``trials``, as nested dicts. ``std`` has
+    ``test.ece.mean`` and ``rows.l1_error.{mean,max}``, as nested dicts. ``std`` has
     divisor n-1 and ``ci95`` is the half-width of the t interval over trials; a single trial
     defines neither, and both keys are left out. Macro-F1 is the mean over the classes that
     occur among the labels.
@@ -88,7 +88,6 @@ def summarize(predictions: Sequence[pa.Table], l1_error: NDArray[Any], classes: 
     test = select(predictions, "test", classes)
     val = select(predictions, "val", classes)
     return {
-        "trials": len(predictions),
         "test": {
             "accuracy": over_trials([trial.correct.mean() for trial in test]),
             "macro_f1": {"mean": _mean([_macro_f1(trial) for trial in test])},

@@ -39,7 +39,6 @@ def right(correct, of=10):
 def test_mean_std_and_interval_by_hand():
     # Mean .8, deviations -.1, 0, .1: std with n - 1 is .1. t(.975, 2 degrees of freedom) = 4.302653.
     metrics = summarize([right(7), right(8), right(9)], L1, CLASSES)
-    assert metrics["trials"] == 3
     accuracy = metrics["test"]["accuracy"]
     assert accuracy == {"mean": 0.8, "std": 0.1, "ci95": pytest.approx(4.302653 * 0.1 / 3**0.5, abs=1e-6)}
     assert metrics["val"]["accuracy"] == {"mean": 1, "std": 0, "ci95": 0}
@@ -64,7 +63,7 @@ def test_only_scalars_and_stable_as_json():
     metrics = summarize([right(7), right(8)], L1, CLASSES)
     assert json.loads(json.dumps(metrics)) == metrics
     assert set(leaves(metrics)) == {
-        "trials", "test.accuracy.mean", "test.accuracy.std", "test.accuracy.ci95", "test.macro_f1.mean",
+        "test.accuracy.mean", "test.accuracy.std", "test.accuracy.ci95", "test.macro_f1.mean",
         "test.ece.mean", "val.accuracy.mean", "val.accuracy.std", "val.accuracy.ci95",
         "rows.l1_error.mean", "rows.l1_error.max",
     }  # fmt: skip
