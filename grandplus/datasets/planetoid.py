@@ -123,7 +123,7 @@ def _test_index(file: Path, *, first: int) -> NDArray[np.int64]:
 
 
 def _edges(file: Path, nodes: int) -> NDArray[np.int64]:
-    """(2, E): each node with each of its neighbours."""
+    """(2, E), the edges of {node: [neighbours]}."""
     graph = load_pickle(file)
     if not isinstance(graph, dict) or not all(isinstance(row, list) for row in graph.values()):
         raise GrandPlusError(f"holds a {type(graph).__name__}", where=file, expected="{node: [neighbours]}")
@@ -136,7 +136,16 @@ def _edges(file: Path, nodes: int) -> NDArray[np.int64]:
     degrees = [len(row) for row in graph.values()]
     start = np.repeat(np.fromiter(graph, np.int64), degrees)
     end = np.fromiter(itertools.chain.from_iterable(graph.values()), np.int64, sum(degrees))
-    return np.stack([start, end])
+    return _once(np.stack([start, end]))
+
+
+def _once(listed: NDArray[np.int64]) -> NDArray[np.int64]:
+    """One entry an edge, where each stands under both of its ends and a self-loop twice; else all."""
+    forward, back = listed[:, listed[0] < listed[1]], listed[::-1, listed[0] > listed[1]]
+    if sorted(zip(*forward.tolist(), strict=True)) != sorted(zip(*back.tolist(), strict=True)):
+        return listed
+    loops = listed[:, listed[0] == listed[1]][:, ::2]
+    return np.concatenate([forward, loops], axis=1)
 
 
 def _labelled(file: dict[str, Path], seen: Any, seen_labels: NDArray[Any]) -> int:
