@@ -8,6 +8,7 @@ checkouts; default: the user's cache folder).
 
 from __future__ import annotations
 
+import atexit
 import itertools
 import multiprocessing
 import os
@@ -173,3 +174,5 @@ def _die_with_parent_process() -> None:
         os._exit(1)
 
     threading.Thread(target=exit_after_parent, daemon=True).start()
+    # Python's own ending takes a second with torch, and that thread is frozen by then.
+    atexit.register(os._exit, 0)

@@ -200,7 +200,7 @@ def read_yaml(file: Path) -> dict[str, Any]:
         content = YAML(typ="safe", pure=True).load(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise GrandPlusError("no such file", where=file, fix="run from the top of the checkout") from None
-    except (YAMLError, ValueError, LookupError, OSError) as error:  # ruamel lets some of int('') and the like through
+    except (YAMLError, ValueError, LookupError, TypeError, OSError) as error:  # ruamel's own and what slips past it
         raise GrandPlusError(f"can't be read as YAML: {error}", where=file) from None
     if not isinstance(content, dict):
         raise GrandPlusError(f"holds a {type(content).__name__}", where=file, expected="a mapping")

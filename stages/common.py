@@ -22,17 +22,21 @@ TIMINGS = Path("reports/timings.json")
 def run(name: str, work: Callable[[Settings], None]) -> None:
     """Run a stage; ends the process with code 2 and one line where the user has to act."""
     die_with_dvc()
-    start = time.perf_counter()
+    start, code = time.perf_counter(), 0
     try:
         work(load_settings())
         _note_time(name, time.perf_counter() - start)
     except GrandPlusError as error:
         print(f"error: {error}", file=sys.stderr)
-        sys.exit(2)
+        code = 2
     except KeyboardInterrupt:
         print(f"{name} was interrupted; finished work is kept, so running it again goes on from there", file=sys.stderr)
-        sys.stderr.flush()
-        os._exit(130)  # worker threads would go on to the end of their tasks
+        code = 130
+    sys.stdout.flush()
+    sys.stderr.flush()
+    # Python's own ending takes a second with torch, in which nothing watches DVC any more, and
+    # waits for worker threads.
+    os._exit(code)
 
 
 def digest_of(folder: Path, *patterns: str) -> dict[str, str]:

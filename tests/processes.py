@@ -18,10 +18,13 @@ PATIENCE = 30  # seconds until something that must happen is given up; it takes 
 
 @contextmanager
 def python(script: Path, *arguments: object, **environment: str) -> Iterator[subprocess.Popen[str]]:
-    """A running ``python script arguments``; killed at the end of the block if it still runs."""
+    """A running ``python script arguments``; killed at the end of the block if it still runs.
+
+    Its lines stay whole if several processes print: unbuffered, a line and its end are two writes.
+    """
     process = subprocess.Popen(
         [sys.executable, str(script), *map(str, arguments)],
-        env=os.environ | {"PYTHONPATH": str(CHECKOUT), "PYTHONUNBUFFERED": "1"} | environment,
+        env=os.environ | {"PYTHONPATH": str(CHECKOUT), "PYTHONUNBUFFERED": ""} | environment,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -31,7 +34,9 @@ def python(script: Path, *arguments: object, **environment: str) -> Iterator[sub
         yield process
     finally:
         process.kill()
-        process.communicate()
+        process.wait()
+        for pipe in (process.stdout, process.stderr):
+            pipe.close()  # not read to its end, which an orphan would put off
 
 
 def finished(process: subprocess.Popen[str]) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import graphs  # noqa: F401 - for its hypothesis profile
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 from ruamel.yaml import YAML
@@ -411,6 +411,7 @@ def test_a_new_card_is_a_new_dataset(checkout):
         ("seed: !!int x\n", "can't be read as YAML: "),
         ("seed: !!bool x\n", "can't be read as YAML: "),
         ("seed: !!int ''\n", "can't be read as YAML: "),
+        ("? [a, {}]\n", "can't be read as YAML: "),
         ("a: 1\n---\nb: 2\n", "can't be read as YAML: "),
     ],
 )
@@ -445,6 +446,8 @@ WORDS = st.sampled_from(["\n", "\t", *(piece.replace("_", " ") for piece in PIEC
 
 @pytest.mark.filterwarnings("ignore::ruamel.yaml.error.ReusedAnchorWarning")
 @given(text=st.one_of(st.lists(WORDS, max_size=8).map("".join), st.text(max_size=20)))
+@example("? - ? ")
+@example("!!bool x")
 def test_any_text_is_a_mapping_or_refused(text):
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "any.yaml"

@@ -66,7 +66,8 @@ class Workspace:
     def stop(self) -> None:
         """Kill whatever of this workspace is alive."""
         for process in self.alive():
-            process.kill()
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.kill()
 
     def start(self, *arguments: str) -> subprocess.Popen[bytes]:
         """DVC in a process group of its own, with the stages and their workers in it."""
@@ -166,7 +167,7 @@ class Workspace:
         yaml.dump(content, lock)
         shutil.rmtree(self.checkout / ".dvc" / "cache" / "runs", ignore_errors=True)
         if stage == "download" and self._mirror:
-            shutil.rmtree(self._cache / "downloads")
+            shutil.rmtree(self._cache / "downloads", ignore_errors=True)
 
     def _measure(self) -> dict[str, float]:
         dvc, seconds = self.start("repro"), {}
@@ -223,8 +224,8 @@ def _runs_stage(process: psutil.Process, stage: str) -> bool:
         return False
 
 
-def _wait(dvc: subprocess.Popen[bytes]) -> int | str:
-    """Its exit code."""
+def _wait(dvc: subprocess.Popen[bytes]) -> int:
+    """Its exit code; that of a killed process if it does not end."""
     try:
         return dvc.wait(LIMIT_SECONDS)
     except subprocess.TimeoutExpired:

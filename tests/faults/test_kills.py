@@ -1,6 +1,7 @@
 """A run that is killed and rerun at once ends with the bytes of an undisturbed one, and leaves nothing.
 
-One seeded kill for each stage and victim; all ten, with a table of what happened:
+Each stage is killed in three ways: its whole process group, its main process alone, DVC alone.
+One seeded delay for each; all ten, with a table of what happened:
 
     GRANDPLUS_KILLS=10 GRANDPLUS_KILLS_TABLE=kills.csv pytest tests/faults
 """
@@ -57,7 +58,7 @@ def test_rerun_equals_undisturbed_run(
 ) -> None:
     stream = random.Random(f"{stage}-{victim}-{seed}")
     problems = None
-    while problems is None:  # the stage ended before the kill, which its true duration is known by now
+    while problems is None:  # at first, and if the stage ended before the kill: its true duration is known then
         delay = stream.uniform(0, workspace.seconds[stage])
         problems = workspace.kill_and_rerun(stage, victim, delay)
     note(seed, stage, f"{delay:.3f}", victim, "; ".join(problems) or "identical", workspace.digest())
