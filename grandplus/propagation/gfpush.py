@@ -23,6 +23,7 @@ from grandplus.compiled import FLOAT32, FLOAT64, INT32, INT64, compiled, writabl
 from grandplus.errors import GrandPlusError
 from grandplus.graph import Adjacency, Graph, as_adjacency
 from grandplus.propagation.rows import Rows, RowsInfo
+from grandplus.propagation.weights import checked_weights
 
 BLOCK = 64  # rows a task; small enough to spread evenly, large enough to be worth a task
 
@@ -59,12 +60,10 @@ def gfpush(
     ([[0, 1]], [[0.75, 0.25]], [0.0])
     """
     graph = as_adjacency(adjacency)
-    w = np.asarray(weights, np.float64, order="C")
+    w = checked_weights(weights)
     sources = _checked_nodes(nodes, graph.nodes)
     if not rmax >= 0 or top_k < 1:
         raise GrandPlusError(f"rmax is {rmax} and top_k is {top_k}", expected="rmax of at least 0, top_k of at least 1")
-    if w.ndim != 1 or not len(w) or not np.all(w >= 0) or abs(w.sum() - 1) > 1e-6:
-        raise GrandPlusError(f"the weights sum to {w.sum():g}", expected="w_0..w_N, at least 0 and summing to 1")
     found = push_rows(graph, sources, w, rmax, top_k)
     info = RowsInfo(matrix, tuple(w.tolist()), float(rmax), int(top_k), graph.nodes, graph.fingerprint)
     return Rows(sources, found.neighbors, found.weights, found.l1_error, info)

@@ -14,6 +14,7 @@ from grandplus import execution
 from grandplus.compiled import FLOAT32, FLOAT64, INT32, INT64, compiled
 from grandplus.errors import GrandPlusError
 from grandplus.graph import Adjacency, Features, Graph, as_adjacency
+from grandplus.propagation.weights import checked_weights
 
 BLOCK = 1024  # rows a task; each row is summed by one thread in one order, so any number gives the same bytes
 
@@ -38,7 +39,7 @@ def propagate(
     [0.5, 0.5, 0.0]
     """
     graph = as_adjacency(adjacency)
-    w = np.asarray(weights, np.float64)
+    w = checked_weights(weights)
     if features.shape[0] != graph.nodes:
         raise GrandPlusError(f"features have {features.shape[0]} rows", expected=f"{graph.nodes}, one a node")
     dense = features.toarray() if sp.issparse(features) else features

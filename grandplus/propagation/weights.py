@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from grandplus.errors import GrandPlusError
 
@@ -33,7 +33,8 @@ def weights(
     [0.5714, 0.2857, 0.1429]
     """
     if matrix == "custom":
-        return _checked(np.asarray(custom if custom is not None else [], np.float64))
+        w = checked_weights(custom if custom is not None else [])
+        return np.asarray(w / w.sum())
     if order is None or order < 0:
         raise GrandPlusError(f"order is {order}", expected="a whole number of at least 0")
     if matrix == "avg":
@@ -48,9 +49,16 @@ def weights(
     raise GrandPlusError(f"matrix is {matrix!r}", expected="ppr, avg, single or custom")
 
 
-def _checked(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    if values.ndim != 1 or not len(values) or not np.all(values >= 0) or abs(values.sum() - 1) > 1e-6:
+def checked_weights(values: ArrayLike) -> NDArray[np.float64]:
+    """w_0..w_N as a float64 array, if that is what they are.
+
+    Raises
+    ------
+    GrandPlusError : a weight is negative or NaN, or their sum is not 1.
+    """
+    w = np.asarray(values, np.float64, order="C")
+    if w.ndim != 1 or not len(w) or not np.all(w >= 0) or abs(w.sum() - 1) > 1e-6:
         raise GrandPlusError(
-            f"the weights {values.tolist()} sum to {values.sum():g}", expected="numbers of at least 0 that sum to 1"
+            f"the weights {w.tolist()} sum to {w.sum():g}", expected="w_0..w_N, at least 0 and summing to 1"
         )
-    return np.asarray(values / values.sum())
+    return w

@@ -11,12 +11,15 @@ from __future__ import annotations
 import csv
 import os
 import random
+import socket
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 from harness import STAGES, VICTIMS, Workspace
+from processes import PATIENCE, is_alive, python, wait_until
 
 KILLS = int(os.environ.get("GRANDPLUS_KILLS", "1"))
 COLUMNS = ("seed", "stage", "delay", "victim", "outcome", "digest")
@@ -63,3 +66,27 @@ def test_rerun_equals_undisturbed_run(
         problems = workspace.kill_and_rerun(stage, victim, delay)
     note(seed, stage, f"{delay:.3f}", victim, "; ".join(problems) or "identical", workspace.digest())
     assert not problems, "\n".join(problems)
+
+
+BY_PIP = """
+import sys
+from pathlib import Path
+from grandplus.datasets.fetch import _pip_download
+
+_pip_download("grandplus-nosuch==1", Path(sys.argv[1]))
+"""
+
+
+def test_pip_ends_with_the_stage_that_started_it(tmp_path: Path) -> None:
+    script = tmp_path / "stage.py"
+    script.write_text(BY_PIP)
+    with socket.create_server(("127.0.0.1", 0)) as index:  # which never answers
+        index.settimeout(PATIENCE)
+        url = f"http://127.0.0.1:{index.getsockname()[1]}/simple"
+        with python(script, tmp_path, PIP_INDEX_URL=url, PIP_EXTRA_INDEX_URL="", NO_PROXY="127.0.0.1") as stage:
+            asked, _ = index.accept()
+            (pip,) = psutil.Process(stage.pid).children()
+            stage.kill()
+            stage.wait()
+            wait_until(lambda: not is_alive(pip.pid), "pip ends")
+            asked.close()

@@ -36,8 +36,11 @@ def test_products_equal_dense_ones(problem):
     found = propagate(edges.matrix, x, weights=w)
     assert found.dtype == np.float32
     assert found.flags.c_contiguous
-    # Rounded to float32 some 30 times on the way, relative to the largest value that is mixed.
-    assert found == pytest.approx(edges.pi(w) @ x.astype(np.float64), rel=1e-6, abs=3e-6 * float(np.abs(x).max()))
+    # Rounded to float32 some 30 times on the way, relative to the largest value that is mixed; and the
+    # smallest numbers to 0.
+    assert found == pytest.approx(
+        edges.pi(w) @ x.astype(np.float64), rel=1e-6, abs=3e-6 * float(np.abs(x).max()) + 1e-37
+    )
 
 
 @pytest.mark.parametrize("edges", EDGE_CASES.values(), ids=EDGE_CASES.keys())
@@ -149,3 +152,9 @@ def test_training_rows_and_inference_agree():
 def test_features_of_another_number_of_nodes_are_refused():
     with pytest.raises(GrandPlusError, match="features have 4 rows; expected 5, one a node"):
         propagate(FIVE.matrix, np.ones((4, 2), np.float32), weights=[1.0])
+
+
+@pytest.mark.parametrize("weights", [[], [0.5], [-1.0, 2.0], [float("nan"), 1.0]])
+def test_weights_that_are_none_are_refused(weights):
+    with pytest.raises(GrandPlusError, match="at least 0 and summing to 1"):
+        propagate(sp.csr_array(np.eye(3)), np.eye(3, dtype=np.float32), weights=weights)

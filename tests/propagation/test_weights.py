@@ -70,7 +70,7 @@ def test_custom_weights_that_sum_to_one_but_for_rounding_are_made_to():
     [None, [], [0.5, 0.4], [0.5, 0.6], [1.5, -0.5], [float("nan"), 1], [float("inf")], [[0.5, 0.5]], [0, 0], [1, 1e-5]],
 )
 def test_custom_weights_must_be_a_distribution(custom):
-    with pytest.raises(GrandPlusError, match="at least 0 that sum to 1"):
+    with pytest.raises(GrandPlusError, match="at least 0 and summing to 1"):
         weights("custom", custom=custom)
 
 
