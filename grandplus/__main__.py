@@ -30,7 +30,7 @@ def main() -> int:
 def _print_results() -> None:
     from grandplus.settings import read_yaml
 
-    settings, metrics = read_yaml(REPORTS / "settings.yaml"), _read(REPORTS / "metrics.json")
+    metrics, settings = _read(REPORTS / "metrics.json"), read_yaml(REPORTS / "settings.yaml")
     test, val, error = metrics["test"], metrics["val"], metrics["rows"]["l1_error"]
     lines = {
         "dataset, matrix": f"{settings['dataset']}, {settings['matrix']}, {settings['trials']} trials",

@@ -20,6 +20,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from grandplus.errors import GrandPlusError
+
 try:
     import fcntl
 except ImportError:  # pragma: no cover
@@ -47,7 +49,10 @@ def scratch(name: str, key: str, target: Path) -> Iterator[Path]:
     ``.grandplus/scratch`` of the checkout, or in ``GRANDPLUS_SCRATCH``.
     """
     root = _root()
-    root.mkdir(parents=True, exist_ok=True)
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise GrandPlusError(f"can't be made: {error.strerror}", where=root, fix="set GRANDPLUS_SCRATCH") from None
     folder = root / f"{name}-{key}"
     with locked(root / f"{name}-{key}.lock"):
         folder.mkdir(exist_ok=True)

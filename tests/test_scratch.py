@@ -10,6 +10,7 @@ import pytest
 from processes import finished, python
 
 from grandplus import scratch as module
+from grandplus.errors import GrandPlusError
 from grandplus.scratch import finished_whole, key_of, locked, scratch
 
 
@@ -324,3 +325,13 @@ def test_a_child_that_outlives_the_holder_does_not_hold_the_lock(tmp_path, capfd
         finally:
             os.kill(child, signal.SIGKILL)
     assert capfd.readouterr().err == ""
+
+
+def test_a_scratch_folder_that_cannot_be_made_is_named(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("GRANDPLUS_SCRATCH", str(tmp_path / "file" / "scratch"))
+    with (
+        pytest.raises(GrandPlusError, match=r"file/scratch: can't be made: Not a directory; set GRANDPLUS_SCRATCH"),
+        scratch("stage", "key", tmp_path / "out"),
+    ):
+        pass

@@ -58,7 +58,7 @@ def load_predictions(folder: Path | str) -> list[pa.Table]:
     """
     files = sorted(Path(folder).glob("trial-*.parquet"))
     if not files:
-        raise GrandPlusError("no predictions", where=folder, expected="trial-00000.parquet and so on")
+        raise GrandPlusError("holds no predictions", where=folder, fix="run dvc repro, which makes what is missing")
     return [_read(file) for file in files]
 
 
