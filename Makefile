@@ -17,7 +17,7 @@ check: .venv/ready ## lint, format and types
 	mypy
 
 experiments: .venv/ready ## all experiments: what differs and what came out
-	@dvc exp show --no-pager --only-changed --drop '^(data|grandplus|stages)/|^(source|expect|ppr|avg|single|custom)\.'
+	@dvc exp show --no-pager --md --only-changed --hide-workspace --drop '^(data|grandplus|stages)/|^(source|expect|ppr|avg|single|custom)\.'
 
 faults: .venv/ready ## kill every stage in every way, ten times each; minutes
 	GRANDPLUS_KILLS=10 python -m pytest tests/faults
