@@ -23,9 +23,9 @@ from grandplus import execution
 STAGES = ("download", "preprocess", "gfpush", "train", "infer", "evaluate")
 VICTIMS = ("group", "main", "dvc")
 # Real, with a few seconds a stage; more trials than workers, so that a finished one is resumed.
-SETTINGS = {"dataset": "cora", "matrix": "ppr", "trials": 3, "gfpush": {"rmax": 1e-6}, "train": {"max_epochs": 8}}
+SETTINGS = {"dataset": "cora", "matrix": "ppr", "trials": 3, "gfpush": {"rmax": 1e-5}, "train": {"max_epochs": 6}}
 MARK = "GRANDPLUS_FAULTS_RUN"  # in the environment of each process of a run: workspace and number
-POLL_SECONDS = 0.005
+POLL_SECONDS = 0.02
 GRACE_SECONDS = 2  # for a process to notice that its parent is gone, on top of DVC's start
 LIMIT_SECONDS = 300  # far beyond any run: a rerun that waits for a lock forever
 
