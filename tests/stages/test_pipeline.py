@@ -41,7 +41,8 @@ class Project:
 
     def restore(self) -> None:
         """Back to the committed settings and code, with the results of the first run."""
-        subprocess.run(["git", "checkout", "--quiet", "."], cwd=self.folder, check=True)
+        # Not a checkout, which restores what is staged: an experiment that fails leaves its settings staged.
+        subprocess.run(["git", "reset", "--quiet", "--hard"], cwd=self.folder, check=True)
         self.dvc("checkout", "--quiet", "--force")
 
 
