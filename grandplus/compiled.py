@@ -3,7 +3,8 @@
 Numba's own cache is bound to a source file's path, so each checkout, and each temporary one
 of ``dvc exp run --temp``, would compile anew; and two processes that compile at once can mix
 up its entries. Here the folder is named after the source's content, and a lock is held while
-compiling. A kernel may call only functions of its own module: others are not in that name.
+compiling. A kernel may call only functions of its own module and of this one: others are not in
+that name.
 """
 
 from __future__ import annotations
@@ -18,21 +19,28 @@ from typing import Any
 
 import numba
 import numba.core.caching
+from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
 
 from grandplus.execution import cache_folder
 from grandplus.scratch import locked
 
 # Accepts writable arrays too.
-INT32, INT64, FLOAT32, FLOAT64 = (
-    types.Array(scalar, 1, "C", readonly=True) for scalar in (types.int32, types.int64, types.float32, types.float64)
+INT32, INT64, UINT32, UINT64, FLOAT32, FLOAT64 = (
+    types.Array(scalar, 1, "C", readonly=True)
+    for scalar in (types.int32, types.int64, types.uint32, types.uint64, types.float32, types.float64)
 )
 
 _NUMBA_CONFIG = threading.Lock()  # it is one for all threads
 
 
 def compiled(function: Callable[..., Any], *arguments: Any) -> Callable[..., Any]:
-    """``function`` compiled for these argument types, without the GIL and without fastmath."""
+    """``function`` compiled for these argument types, without the GIL and without fastmath.
+
+    A division by zero gives what IEEE 754 says: looking for it would keep loops from being vectorised.
+    """
     folder = _folder_of(function)
     with locked(folder.with_suffix(".lock"), quiet=True):
         try:
@@ -47,12 +55,28 @@ def writable(array: types.Array) -> types.Array:
     return array.copy(readonly=False)
 
 
+@intrinsic  # type: ignore[untyped-decorator]
+def prefetch(_context: Any, array: Any, index: Any) -> Any:
+    """For kernels: ``prefetch(array, index)`` starts to load an entry into cache; any index is harmless."""
+
+    def instruction(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        held = context.make_array(signature.args[0])(context, builder, values[0])
+        entry = cgutils.get_item_pointer(context, builder, signature.args[0], held, [values[1]], wraparound=False)
+        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        takes = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        llvm = cgutils.get_or_insert_function(builder.module, takes, "llvm.prefetch.p0")
+        builder.call(llvm, [builder.bitcast(entry, byte), number(0), number(3), number(1)])  # to read, keep, data
+        return context.get_dummy_value()
+
+    return types.void(array, types.uintp), instruction
+
+
 def _compile(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Callable[..., Any]:
     with _NUMBA_CONFIG:
         before = numba.config.CACHE_LOCATOR_CLASSES
         numba.config.CACHE_LOCATOR_CLASSES = f"{__name__}.{ContentLocator.__name__}"
         try:
-            kernel: Callable[..., Any] = numba.njit([arguments], cache=True, nogil=True)(function)
+            kernel: Callable[..., Any] = numba.njit([arguments], cache=True, nogil=True, error_model="numpy")(function)
         finally:
             numba.config.CACHE_LOCATOR_CLASSES = before
     return kernel
@@ -60,7 +84,7 @@ def _compile(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Callab
 
 def _folder_of(function: Callable[..., Any]) -> Path:
     source = Path(function.__code__.co_filename)
-    digest = hashlib.sha256(source.read_bytes()).hexdigest()
+    digest = hashlib.sha256(source.read_bytes() + Path(__file__).read_bytes()).hexdigest()
     return cache_folder("kernels") / f"{source.stem}-{digest[:16]}"
 
 

@@ -1,9 +1,8 @@
 """Generalized Forward Push: sparse rows of Π with a known error (the paper's Algorithm 1).
 
 For each source node, N rounds move probability mass along edges; a node passes its mass on
-only if that is more than degree · r_max, and what is not passed on is dropped. Each worker
-keeps the residues in dense arrays of n entries, cleared through lists of the touched nodes,
-so a row costs what it pushes, whatever the graph's size.
+only if that is more than degree · r_max, and what is not passed on is dropped. A row costs what
+it pushes, whatever the graph's size; how it is kept cheap is told in ``push``.
 """
 
 from __future__ import annotations
@@ -15,13 +14,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numba import types
-from numba.extending import register_jitable
 from numpy.typing import ArrayLike, NDArray
 
 from grandplus import execution
-from grandplus.compiled import FLOAT32, FLOAT64, INT32, INT64, compiled, writable
+from grandplus.compiled import FLOAT32, FLOAT64, INT32, INT64, UINT32, UINT64, compiled, writable
 from grandplus.errors import GrandPlusError
 from grandplus.graph import Adjacency, Graph, as_adjacency
+from grandplus.propagation.push import LARGE, MOST_NODES, PUSHES_AHEAD, push_block
 from grandplus.propagation.rows import Rows, RowsInfo
 from grandplus.propagation.weights import checked_weights
 
@@ -81,29 +80,52 @@ class Pushed:
 
 def push_rows(graph: Adjacency, sources: NDArray[np.int64], w: NDArray[np.float64], rmax: float, top_k: int) -> Pushed:
     """The work behind ``gfpush``, with the number of edges that each row took."""
+    if graph.nodes >= MOST_NODES:
+        raise GrandPlusError(f"the graph has {graph.nodes} nodes", expected=f"fewer than {MOST_NODES}")
     out = Pushed(len(sources), min(top_k, graph.nodes), graph.indices.dtype)
     kernel = _kernel(graph.indices.dtype.name)
+    unsigned = {4: np.uint32, 8: np.uint64}[graph.indices.itemsize]
+    degrees = np.minimum(np.diff(graph.indptr), LARGE - 1).astype(np.uint16) + np.uint16(1)
+    adjacency = (graph.indptr.view(np.uint64), graph.indices.view(unsigned), degrees)
     own = threading.local()
 
-    def push_block(start: int) -> None:
+    def push_from(start: int) -> None:
         if not hasattr(own, "scratch"):
-            own.scratch = _Scratch(graph.nodes, graph.indices.dtype)
+            own.scratch = Scratch(graph.nodes, len(w) - 1, rmax, out.neighbors.shape[1])
         end = min(start + BLOCK, len(sources))
         outputs = (part[start:end] for part in (out.neighbors, out.weights, out.l1_error, out.edges))
-        kernel(graph.indptr, graph.indices, sources[start:end], w, rmax, *own.scratch.arrays, *outputs)
+        block = sources[start:end].view(np.uint64)
+        own.scratch.first = kernel(*adjacency, block, w, rmax, own.scratch.first, *own.scratch.arrays, *outputs)
 
-    for _ in execution.map_threads(push_block, range(0, len(sources), BLOCK)):
+    for _ in execution.map_threads(push_from, range(0, len(sources), BLOCK)):
         pass
     return out
 
 
-class _Scratch:
-    """One worker's memory: 3 × 8 + 3 × 4 bytes a node with int32 ids. All zero between rows."""
+class Scratch:
+    """One worker's memory: 4 bytes a node, and 52 for each node that a row may reach.
 
-    def __init__(self, nodes: int, index_type: Any) -> None:
-        residue, next_residue, mixed = (np.zeros(nodes, np.float64) for _ in range(3))
-        frontier, next_frontier, touched = (np.empty(nodes, index_type) for _ in range(3))
-        self.arrays = (residue, next_residue, mixed, frontier, next_frontier, touched)
+    The lists of reached nodes take memory only as far as a row has filled them.
+    """
+
+    def __init__(self, nodes: int, order: int, rmax: float, top_k: int) -> None:
+        # A push takes more than degree · rmax from the mass of its round, which is 1 at most.
+        reached = int(min(nodes, 1.001 * order / rmax + 64 if rmax > 0 else nodes))
+        self.first = 1  # number in ``place`` of the next row's first node
+        self.place = np.zeros(nodes, np.uint32)
+        self.node = np.empty(reached + 1, np.uint32)
+        self.residue = np.zeros(reached + 1)
+        self.mixed, self.limit = (np.empty(reached + 1) for _ in range(2))
+        self.push = np.empty(reached + PUSHES_AHEAD, np.uint32)
+        self.push_share = np.empty(reached + PUSHES_AHEAD)
+        self.push_start, self.push_end = (np.empty(reached + PUSHES_AHEAD, np.uint64) for _ in range(2))
+        self.best = np.empty(2 * top_k + 32, np.uint64)
+
+    @property
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """In the kernel's order."""
+        reached = (self.place, self.node, self.residue, self.mixed, self.limit)
+        return *reached, self.push, self.push_share, self.push_start, self.push_end, self.best
 
 
 def _checked_nodes(nodes: ArrayLike, count: int) -> NDArray[np.int64]:
@@ -121,119 +143,9 @@ def _checked_nodes(nodes: ArrayLike, count: int) -> NDArray[np.int64]:
 
 @functools.cache
 def _kernel(index_type: str) -> Any:
-    ids = {"int32": INT32, "int64": INT64}[index_type]
-    lists = [writable(ids)] * 3
-    matrix = [types.Array(kind.dtype, 2, "C") for kind in (ids, FLOAT32)]
-    outputs = [*matrix, writable(FLOAT32), writable(INT64)]
-    scratch = [writable(FLOAT64)] * 3 + lists
-    return compiled(_push_block, INT64, ids, INT64, FLOAT64, types.float64, *scratch, *outputs)
-
-
-def _push_block(  # type: ignore[no-untyped-def]
-    indptr, indices, sources, w, rmax,
-    residue, next_residue, mixed, frontier, next_frontier, touched,
-    out_neighbors, out_weights, out_error, out_edges,
-):  # fmt: skip
-    """Algorithm 1 and top-k for a block of sources. Scratch arrays are zero before and after."""
-    top_k = out_neighbors.shape[1]
-    heap_weight = np.empty(top_k, np.float32)
-    heap_node = np.empty(top_k, np.int64)
-    for row in range(len(sources)):
-        source = sources[row]
-        edges = 0
-        touched_count = 0
-        # r^(0) = q^(0) = e_s, and its share of the mixture.
-        residue[source] = 1.0
-        frontier[0] = source
-        frontier_count = 1
-        if w[0] > 0:
-            mixed[source] = w[0]
-            touched[0] = source
-            touched_count = 1
-        for order in range(1, len(w)):
-            next_count = 0
-            for i in range(frontier_count):
-                v = frontier[i]
-                start, end = indptr[v], indptr[v + 1]
-                degree = end - start + 1
-                mass = residue[v]
-                residue[v] = 0.0  # passed on, or dropped
-                if mass > degree * rmax:
-                    share = mass / degree
-                    if share > 0.0:  # not so small that it is rounded to nothing
-                        edges += degree
-                        if next_residue[v] == 0.0:
-                            next_frontier[next_count] = v
-                            next_count += 1
-                        next_residue[v] += share
-                        for j in range(start, end):
-                            u = indices[j]
-                            if next_residue[u] == 0.0:
-                                next_frontier[next_count] = u
-                                next_count += 1
-                            next_residue[u] += share
-            residue, next_residue = next_residue, residue
-            frontier, next_frontier = next_frontier, frontier
-            frontier_count = next_count
-            # q^(n) = r^(n) as it stands when round n has ended.
-            if w[order] > 0:
-                for i in range(frontier_count):
-                    u = frontier[i]
-                    part = w[order] * residue[u]
-                    if part > 0.0 and mixed[u] == 0.0:
-                        touched[touched_count] = u
-                        touched_count += 1
-                    mixed[u] += part
-        for i in range(frontier_count):
-            residue[frontier[i]] = 0.0
-
-        # The k largest by the float32 weight that is stored, then by lower id: a min-heap of
-        # the best so far, whose root is the one to beat.
-        size = 0
-        for i in range(touched_count):
-            node = touched[i]
-            weight = np.float32(mixed[node])
-            if size < top_k:
-                at = size
-                size += 1
-                while at > 0:
-                    parent = (at - 1) >> 1
-                    if heap_weight[parent] < weight or (heap_weight[parent] == weight and heap_node[parent] > node):
-                        break
-                    heap_weight[at], heap_node[at] = heap_weight[parent], heap_node[parent]
-                    at = parent
-                heap_weight[at], heap_node[at] = weight, node
-            elif weight > heap_weight[0] or (weight == heap_weight[0] and node < heap_node[0]):
-                _sift_down(heap_weight, heap_node, size, weight, node)
-        # Taking the root again and again gives the row from its end.
-        kept = 0.0
-        for at in range(size - 1, -1, -1):
-            weight, node = heap_weight[0], heap_node[0]
-            out_weights[row, at], out_neighbors[row, at] = weight, node
-            _sift_down(heap_weight, heap_node, at, heap_weight[at], heap_node[at])
-            kept += mixed[node]
-        for i in range(touched_count):
-            mixed[touched[i]] = 0.0
-        out_error[row] = max(0.0, 1.0 - kept)
-        out_edges[row] = edges
-
-
-@register_jitable
-def _sift_down(heap_weight, heap_node, size, weight, node):  # type: ignore[no-untyped-def]
-    """Put an entry in the place of the root and restore the order of a min-heap."""
-    at = 0
-    while True:
-        child = 2 * at + 1
-        if child >= size:
-            break
-        other = child + 1
-        if other < size and (
-            heap_weight[other] < heap_weight[child]
-            or (heap_weight[other] == heap_weight[child] and heap_node[other] > heap_node[child])
-        ):
-            child = other
-        if weight < heap_weight[child] or (weight == heap_weight[child] and node > heap_node[child]):
-            break
-        heap_weight[at], heap_node[at] = heap_weight[child], heap_node[child]
-        at = child
-    heap_weight[at], heap_node[at] = weight, node
+    ids, given = {"int32": (INT32, UINT32), "int64": (INT64, UINT64)}[index_type]
+    scratch = [writable(part) for part in (UINT32, UINT32, FLOAT64, FLOAT64, FLOAT64)]
+    scratch += [writable(part) for part in (UINT32, FLOAT64, UINT64, UINT64, UINT64)]
+    outputs = [types.Array(part.dtype, 2, "C") for part in (ids, FLOAT32)] + [writable(FLOAT32), writable(INT64)]
+    graph = (UINT64, given, types.Array(types.uint16, 1, "C", readonly=True))
+    return compiled(push_block, *graph, UINT64, FLOAT64, types.float64, types.uint64, *scratch, *outputs)

@@ -1,0 +1,176 @@
+"""The kernel of GFPush: Algorithm 1 and top-k for a block of sources.
+
+What a row costs is set by the memory it has to wait for, not by its arithmetic. So:
+
+- A row numbers the nodes it reaches from 0, in the order in which it reaches them. Their masses lie
+  side by side, in cache, and every pass but one runs straight through them. The one access at random
+  that an edge takes is to ``place``, four bytes a node that tell a node's number.
+- ``place`` is never cleared: a row's numbers start from where the last row's ended, and whatever is
+  lower is of an earlier row.
+- Which nodes are pushed in a round is known before the first is. Their edges are prefetched some
+  pushes ahead, and ``place`` some edges ahead.
+- What depends on the data is added up rather than branched on: a new node's number is taken by
+  adding 0 or 1 to the count. All numbers are unsigned, as numba lets negative ones count from the end.
+- A degree is two bytes, and looked up in ``indptr`` only if it is larger than one can tell.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba.extending import register_jitable
+
+from grandplus.compiled import prefetch
+
+MOST_NODES = 2**32  # numbers and nodes are stored in 32 bits
+LARGE = 2**16 - 1  # a degree in two bytes: this much or more
+EDGES_AHEAD = 64
+PUSHES_AHEAD = 8
+LINE = 16  # 4-byte ids a cache line
+LINES = 4  # prefetched of a row of the adjacency; the processor goes on by itself in longer ones
+_0, _1 = np.uint64(0), np.uint64(1)
+_LOW_32 = np.uint64(2**32 - 1)
+
+
+# Lists of the nodes that a row reaches have room for one more than there can be, and those of
+# pushes for PUSHES_AHEAD more: what is added up rather than branched on writes there in vain.
+
+
+def push_block(  # type: ignore[no-untyped-def]
+    indptr, indices, small_degree, sources, w, rmax,
+    first, place, node, residue, mixed, limit, push, push_share, push_start, push_end, best,
+    out_neighbors, out_weights, out_error, out_edges,
+):  # fmt: skip
+    """Rows of ``sources``, numbered from ``first``; returns the first number of the next block.
+
+    ``residue`` is all zero before and after, and ``place`` below ``first``.
+    """
+    last = len(w) - 1
+    for row in range(len(sources)):
+        if first + np.uint64(len(node)) >= MOST_NODES:
+            place[:] = 0
+            first = _1
+        # r^(0) = e_s
+        place[sources[row]] = first
+        node[0], residue[0] = sources[row], 1.0
+        count, known, edges = _1, _0, _0
+        for order in range(last):
+            for i in range(known, count):
+                degree = np.uint64(small_degree[node[i]])
+                if degree == LARGE:
+                    degree = indptr[node[i] + _1] - indptr[node[i]] + _1
+                limit[i], mixed[i] = degree * rmax, 0.0
+            known = count
+            pushes = _take_residues(count, w[order], residue, mixed, limit, push, push_share)
+            pushes = _look_up(pushes, indptr, indices, node, push, push_share, push_start, push_end)
+            if pushes == _0:
+                break
+            for i in range(pushes):
+                edges += push_end[i] - push_start[i] + _1
+            count = _pass_on(
+                pushes, count, first, indices, place, node, residue, push, push_share, push_start, push_end
+            )
+        mixed[known:count] = 0.0
+        for i in range(count):
+            mixed[i] += w[last] * residue[i]
+            residue[i] = 0.0
+        kept = 0.0
+        for i in range(_choose(count, first, place, node, mixed, best, out_neighbors.shape[1])):
+            u = best[i] & _LOW_32
+            mass = mixed[place[u] - first]
+            out_neighbors[row, i], out_weights[row, i] = u, mass
+            kept += mass
+        out_error[row] = max(0.0, 1.0 - kept)
+        out_edges[row] = edges
+        first += count
+    return first
+
+
+@register_jitable
+def _take_residues(count, weight, residue, mixed, limit, push, push_share):  # type: ignore[no-untyped-def]
+    """Mix in r^(n), clear it, and list the nodes to push with what they hold."""
+    pushes = _0
+    for i in range(count):
+        mass = residue[i]
+        residue[i] = 0.0  # passed on, or dropped
+        mixed[i] += weight * mass
+        push[pushes], push_share[pushes] = i, mass
+        pushes += np.uint64(mass > limit[i])
+    return pushes
+
+
+@register_jitable
+def _look_up(pushes, indptr, indices, node, push, push_share, push_start, push_end):  # type: ignore[no-untyped-def]
+    """Where the neighbours of the nodes to push lie, and what each gets."""
+    kept = _0
+    for i in range(pushes):
+        v = np.uint64(node[push[i]])
+        start, end = indptr[v], indptr[v + _1]
+        if kept < PUSHES_AHEAD:
+            _prefetch_row(indices, start)
+        share = push_share[i] / (end - start + _1)
+        push[kept], push_share[kept], push_start[kept], push_end[kept] = push[i], share, start, end
+        kept += np.uint64(share > 0.0)  # not so small that it is rounded to nothing
+    for i in range(kept, kept + np.uint64(PUSHES_AHEAD)):
+        push_start[i] = push_end[i] = _0
+    return kept
+
+
+@register_jitable
+def _prefetch_row(indices, start):  # type: ignore[no-untyped-def]
+    for line in range(LINES):
+        prefetch(indices, start + np.uint64(line * LINE))
+
+
+@register_jitable
+def _pass_on(  # type: ignore[no-untyped-def]
+    pushes, count, first, indices, place, node, residue, push, push_share, push_start, push_end
+):  # fmt: skip
+    """Give shares to the neighbours of all nodes to push; returns the new count of reached nodes."""
+    for i in range(pushes):
+        _prefetch_row(indices, push_start[i + np.uint64(PUSHES_AHEAD)])
+        start, end, share = push_start[i], push_end[i], push_share[i]
+        ahead = np.uint64(EDGES_AHEAD)
+        following = push_start[i + _1]
+        for j in range(following, min(push_end[i + _1], following + ahead)):
+            prefetch(place, indices[j])
+        residue[push[i]] += share
+        middle = end - min(ahead, end - start)
+        for j in range(start, middle):
+            prefetch(place, indices[j + ahead])
+            count = _give(indices[j], share, count, first, place, node, residue)
+        for j in range(middle, end):
+            count = _give(indices[j], share, count, first, place, node, residue)
+    return count
+
+
+@register_jitable
+def _give(u, share, count, first, place, node, residue):  # type: ignore[no-untyped-def]
+    at = place[u]
+    new = at < first
+    i = count if new else at - first
+    node[count] = u
+    place[u] = first + i
+    residue[i] += share
+    return count + np.uint64(new)
+
+
+@register_jitable
+def _choose(count, first, place, node, mixed, best, top_k):  # type: ignore[no-untyped-def]
+    """The ``top_k`` largest, in order, to the front of ``best``; returns how many there are.
+
+    Each is a key that ranks by the float32 weight and then by the node, lowest first. Candidates
+    gather until there is no more room; then the best stay, and the last of them is what any other
+    has to reach.
+    """
+    found, least = 0, np.float32(0.0)
+    for i in range(count):
+        weight = np.float32(mixed[i])
+        if weight >= least and mixed[i] > 0.0:
+            best[found] = (_LOW_32 - np.uint64(weight.view(np.uint32))) << np.uint64(32) | np.uint64(node[i])
+            found += 1
+            if found == len(best):
+                best.sort()
+                found = top_k
+                least = np.float32(mixed[place[best[top_k - 1] & _LOW_32] - first])
+    best[:found].sort()
+    return min(found, top_k)
