@@ -1,0 +1,286 @@
+"""How fast is ``gfpush``? Against a plain hash-map push, and against the least that its pushes can take.
+
+The floor replays the very same pushes in one thread: for each, its row of the adjacency, which is
+prefetched some pushes ahead, and one addition an edge to a dense array. Prints a JSON line for each
+configuration and repeat, and one for all; ends with 1 if a row differs from a plain float64 push:
+
+    python -m benchmarks.gfpush
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import json
+import math
+import os
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numba
+import numpy as np
+from numba import types
+from numba.typed import Dict
+from numpy.typing import NDArray
+
+from benchmarks.graphs import degree_corrected
+from grandplus import execution
+from grandplus.compiled import prefetch
+from grandplus.graph import Adjacency
+from grandplus.propagation.gfpush import Pushed, Scratch, push_rows
+from grandplus.propagation.weights import weights
+
+L1_TOLERANCE = 1e-4
+CHECKED_ROWS = 32
+BLOCK = 8  # rows a task of the hash map, whose rows take long
+
+
+@dataclass(frozen=True)
+class Case:
+    nodes: int
+    edges: int
+    matrix: str
+    order: int
+    rmax: float
+    top_k: int
+    rows: int  # of gfpush, in two threads
+    reference_rows: int  # of the hash map
+
+
+CASES = {
+    "AMiner-CS": Case(600_000, 6_200_000, "avg", 4, 1e-5, 64, 6144, 256),
+    "Amazon2M single": Case(2_450_000, 61_000_000, "single", 2, 1e-6, 32, 16384, 768),
+    "Amazon2M avg": Case(2_450_000, 61_000_000, "avg", 4, 1e-6, 64, 512, 32),
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--threads", type=int, default=min(2, execution.workers()))
+    parser.add_argument("--cases", nargs="+", choices=CASES, default=list(CASES))
+    options = parser.parse_args()
+    graph = functools.lru_cache(1)(degree_corrected)
+    lines = []
+    for name in options.cases:
+        case = CASES[name]
+        lines += measure(name, case, graph(case.nodes, case.edges, seed=1), options.threads, options.repeats)
+    means = {
+        name: float(np.median([line["to_hash_map"] for line in lines if line["case"] == name]))
+        for name in options.cases
+    }
+    floors = {
+        name: float(np.median([line["to_floor"] for line in lines if line["case"] == name])) for name in options.cases
+    }
+    wrong = [line["case"] for line in lines if not line["right"]]
+    geometric = math.exp(sum(map(math.log, means.values())) / len(means))
+    _print(
+        benchmark="gfpush", case="all", threads=options.threads, to_hash_map=means, geometric_mean=geometric,
+        to_floor=floors, right=not wrong,
+    )  # fmt: skip
+    return 1 if wrong else 0
+
+
+def measure(name: str, case: Case, graph: Adjacency, threads: int, repeats: int) -> list[dict[str, Any]]:
+    rng = np.random.default_rng(2)
+    w = weights(case.matrix, order=case.order)
+    sources = np.sort(rng.choice(graph.nodes, case.rows, replace=False))
+    few = np.ascontiguousarray(sources[:: case.rows // case.reference_rows])
+    some, half_of_them = (np.ascontiguousarray(sources[::step]) for step in (2, 4))
+    push = functools.partial(push_rows, graph, w=w, rmax=case.rmax, top_k=case.top_k)
+    errors = check(graph, np.ascontiguousarray(sources[:: case.rows // CHECKED_ROWS]), case, w)
+    replayed = few[: len(few) // 4 if case.order < 4 else len(few)]
+    pushes = record(graph, replayed, w, case.rmax)
+    push(sources[:1]), hash_map(graph, few[:1], w, case), replay(graph, *(part[:2] for part in pushes))  # compile
+    memory = sum(part.nbytes for part in Scratch(graph.nodes, case.order, case.rmax, case.top_k).arrays)
+    lines = []
+    for repeat in range(repeats):
+        plain = _timed(threads, lambda: hash_map(graph, few, w, case)) / len(few)
+        whole, pushed = _timed_result(threads, lambda: push(sources))
+        alone = _timed(1, lambda: push(some)) / len(some)
+        half = _timed(1, lambda: push(half_of_them)) / len(half_of_them)
+        floor = _timed(1, lambda: replay(graph, *pushes)) / len(replayed)
+        each = whole / len(sources)
+        edges = float(pushed.edges.mean())
+        lines.append(_print(
+            benchmark="gfpush", case=name, repeat=repeat, nodes=graph.nodes, edges=len(graph.indices) // 2,
+            matrix=case.matrix, order=case.order, rmax=case.rmax, top_k=case.top_k, threads=threads,
+            rows_per_s=1 / each, hash_map_rows_per_s=1 / plain, to_hash_map=plain / each,
+            ms_a_row_on_one_thread=1e3 * alone, floor_ms=1e3 * floor, to_floor=alone / floor,
+            edges_a_row=edges, edges_per_s_on_one_thread=edges / alone, edges_per_s=edges / each,
+            speed_up_by_threads=alone / each, twice_the_rows_take=2 * alone / half,
+            mb_per_worker_at_most=memory / 1e6, bytes_per_node_at_most=memory / graph.nodes, **errors,
+        ))  # fmt: skip
+    return lines
+
+
+def _print(**line: Any) -> dict[str, Any]:
+    print(json.dumps(_rounded(line)), flush=True)
+    return line
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _rounded(part) for key, part in value.items()}
+    return float(f"{value:.3g}") if isinstance(value, float) else value
+
+
+def _timed(threads: int, work: Callable[[], Any]) -> float:
+    return _timed_result(threads, work)[0]
+
+
+def _timed_result(threads: int, work: Callable[[], Any]) -> tuple[float, Any]:
+    os.environ["GRANDPLUS_WORKERS"] = str(threads)
+    start = time.perf_counter()
+    result = work()
+    return time.perf_counter() - start, result
+
+
+# --- The hash map ----------------------------------------------------------------------------
+
+
+def hash_map(graph: Adjacency, sources: NDArray[np.int64], w: NDArray[np.float64], case: Case) -> Pushed:
+    out = Pushed(len(sources), case.top_k, graph.indices.dtype)
+
+    def push(start: int) -> None:
+        part = slice(start, start + BLOCK)
+        _hash_map(
+            graph.indptr, graph.indices, sources[part], w, case.rmax, out.neighbors[part], out.weights[part],
+            out.l1_error[part],
+        )  # fmt: skip
+
+    for _ in execution.map_threads(push, range(0, len(sources), BLOCK)):
+        pass
+    return out
+
+
+@numba.njit(nogil=True)
+def _hash_map(indptr, indices, sources, w, rmax, out_neighbors, out_weights, out_error):  # type: ignore[no-untyped-def]
+    """Algorithm 1 with a dictionary for each r^(n) and for the mixture."""
+    for row in range(len(sources)):
+        source = np.int32(sources[row])
+        residue = Dict.empty(types.int32, types.float64)
+        mixed = Dict.empty(types.int32, types.float64)
+        residue[source] = 1.0
+        if w[0] > 0:
+            mixed[source] = w[0]
+        for order in range(1, len(w)):
+            following = Dict.empty(types.int32, types.float64)
+            for v, mass in residue.items():
+                degree = indptr[v + 1] - indptr[v] + 1
+                if mass > degree * rmax:
+                    share = mass / degree
+                    following[v] = following.get(v, 0.0) + share
+                    for j in range(indptr[v], indptr[v + 1]):
+                        following[indices[j]] = following.get(indices[j], 0.0) + share
+            if w[order] > 0:
+                for u, mass in following.items():
+                    mixed[u] = mixed.get(u, 0.0) + w[order] * mass
+            residue = following
+        nodes = np.empty(len(mixed), np.int32)
+        values = np.empty(len(mixed), np.float64)
+        for i, (u, mass) in enumerate(mixed.items()):
+            nodes[i], values[i] = u, mass
+        # What is above the k-th largest, sorted.
+        top_k = min(len(nodes), out_neighbors.shape[1])
+        least = np.partition(values, len(values) - top_k)[len(values) - top_k]
+        best = np.nonzero(values >= least)[0]
+        best = best[np.argsort(-values[best])][:top_k]
+        out_neighbors[row, :top_k], out_weights[row, :top_k] = nodes[best], values[best]
+        out_error[row] = 1.0 - values[best].sum()
+
+
+# --- The floor -------------------------------------------------------------------------------
+
+
+@numba.njit
+def _push_dense(indptr, indices, source, w, rmax, residue, mixed, pushed, shares):  # type: ignore[no-untyped-def]
+    """Algorithm 1 in dense float64 arrays that are gone through in full; returns the number of pushes.
+
+    ``residue`` and ``mixed`` are overwritten, and the pushes are listed as far as there is room.
+    """
+    mixed[:] = 0.0
+    residue[:] = 0.0
+    residue[source] = 1.0
+    mixed[source] = w[0]
+    pushes = 0
+    for order in range(1, len(w)):
+        following = np.zeros_like(residue)
+        for v in range(len(residue)):
+            degree = indptr[v + 1] - indptr[v] + 1
+            if residue[v] > degree * rmax:
+                share = residue[v] / degree
+                if pushes < len(pushed):
+                    pushed[pushes], shares[pushes] = v, share
+                pushes += 1
+                following[v] += share
+                for j in range(indptr[v], indptr[v + 1]):
+                    following[indices[j]] += share
+        residue[:] = following
+        mixed += w[order] * following
+    return pushes
+
+
+def record(
+    graph: Adjacency, sources: NDArray[np.int64], w: NDArray[np.float64], rmax: float
+) -> tuple[NDArray[Any], ...]:
+    """All pushes of these sources: the nodes and what each gives to a neighbour, in a random order a row.
+
+    An order of nodes by number would be kinder to memory than that in which they are reached.
+    """
+    rng = np.random.default_rng(3)
+    residue, mixed = (np.empty(graph.nodes) for _ in range(2))
+    pushed, shares = np.empty(1 << 17, np.int32), np.empty(1 << 17)
+    rows = []
+    for source in sources:
+        count = _push_dense(graph.indptr, graph.indices, source, w, rmax, residue, mixed, pushed, shares)
+        assert count <= len(pushed)
+        order = rng.permutation(count)
+        rows.append((pushed[order], shares[order]))
+    nodes, given = (np.concatenate(parts) for parts in zip(*rows, strict=True))
+    return nodes, given
+
+
+def replay(graph: Adjacency, pushed: NDArray[np.int32], shares: NDArray[np.float64]) -> None:
+    starts, ends = graph.indptr[pushed].view(np.uint64), graph.indptr[pushed + 1].view(np.uint64)
+    _replay(graph.indices.view(np.uint32), starts, ends, pushed.view(np.uint32), shares, np.zeros(graph.nodes))
+
+
+@numba.njit
+def _replay(indices, starts, ends, pushed, shares, total):  # type: ignore[no-untyped-def]
+    for i in range(len(pushed)):
+        if i + 8 < len(pushed):
+            for line in range(4):
+                prefetch(indices, starts[i + 8] + np.uint64(16 * line))
+        total[pushed[i]] += shares[i]
+        for j in range(starts[i], ends[i]):
+            total[indices[j]] += shares[i]
+
+
+# --- The check -------------------------------------------------------------------------------
+
+
+def check(graph: Adjacency, sources: NDArray[np.int64], case: Case, w: NDArray[np.float64]) -> dict[str, Any]:
+    """Largest differences from a plain float64 push, among the entries that either keeps."""
+    found = push_rows(graph, sources, w, case.rmax, case.top_k)
+    residue, mixed = (np.empty(graph.nodes) for _ in range(2))
+    nothing = (np.empty(0, np.int32), np.empty(0))
+    entry = l1 = 0.0
+    for at, source in enumerate(sources):
+        _push_dense(graph.indptr, graph.indices, source, w, case.rmax, residue, mixed, *nothing)
+        held = found.neighbors[at] >= 0
+        kept = found.neighbors[at][held]
+        entry = max(entry, float(np.abs(mixed[kept] - found.weights[at][held]).max(initial=0)))
+        best = np.partition(mixed, -case.top_k)[-case.top_k :]
+        # One that should have been kept is missed by what it is above the least kept.
+        entry = max(entry, float(best.min() - mixed[kept].min()) if len(kept) == case.top_k else float(best.max()))
+        l1 = max(l1, abs(float(found.l1_error[at]) - (1 - float(best.sum()))))
+    right = entry <= 2 * case.rmax and l1 <= L1_TOLERANCE
+    return {"checked_rows": len(sources), "entry_error": entry, "l1_error_difference": l1, "right": right}
+
+
+if __name__ == "__main__":
+    sys.exit(main())
