@@ -1,10 +1,48 @@
-"""The two losses (the paper's Eq. 11-13)."""
+"""The two losses (the paper's Eq. 11-14), in PyTorch, and with their gradient in one pass on the CPU."""
 
 from __future__ import annotations
 
+import functools
+from typing import Any, NamedTuple
+
+import numpy as np
 import torch
 import torch.nn.functional as F
+from numba import types
 from torch import Tensor
+
+from grandplus.compiled import INT64, compiled
+
+
+class Losses(NamedTuple):
+    """total = supervised + weight · consistency, to be differentiated; the other two to be looked at."""
+
+    total: Tensor
+    supervised: float
+    consistency: float
+
+
+def losses(
+    logits: Tensor, labels: Tensor, *, weight: float, temperature: float, confidence: float, distance: str
+) -> Losses:
+    """All of a step (Eq. 14).
+
+    Parameters
+    ----------
+    logits : (M, b, C), those of labelled nodes first
+    labels : int64 (l,), of the labelled nodes
+    weight : λ(t) of the consistency loss
+    temperature, confidence, distance : as for ``consistency_loss``
+    """
+    if logits.device.type == "cpu":
+        settings = weight, temperature, confidence, distance == "l2"
+        total, parts = _Losses.apply(logits, labels, *settings)  # type: ignore[no-untyped-call]
+        return Losses(total, *parts.tolist())
+    supervised = supervised_loss(logits[:, : len(labels)], labels)
+    consistency = consistency_loss(
+        logits[:, len(labels) :], temperature=temperature, confidence=confidence, distance=distance
+    )
+    return Losses(supervised + weight * consistency, supervised.item(), consistency.item())
 
 
 def supervised_loss(logits: Tensor, labels: Tensor) -> Tensor:
@@ -61,3 +99,84 @@ def warmup_weight(step: int, *, lambda_max: float, warmup: int) -> float:
     [0.0, 0.25, 1.0, 1.0]
     """
     return lambda_max * min(1.0, step / warmup) if warmup else lambda_max
+
+
+class _Losses(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any, logits: Tensor, labels: Tensor, weight: float, temperature: float, confidence: float, l2: bool
+    ) -> tuple[Tensor, Tensor]:
+        values = logits.detach().contiguous().numpy()
+        gradient, parts = np.empty_like(values), np.empty(2)
+        _kernel()(values, labels.numpy(), weight, temperature, np.float32(confidence), l2, gradient, parts)
+        ctx.gradient = torch.from_numpy(gradient)
+        outputs = torch.tensor(parts[0] + weight * parts[1], dtype=logits.dtype), torch.from_numpy(parts)
+        ctx.mark_non_differentiable(outputs[1])
+        return outputs
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        return ctx.gradient * gradients[0], None, None, None, None, None
+
+
+@functools.cache
+def _kernel() -> Any:
+    logits, gradient = (types.Array(types.float32, 3, "C", readonly=readonly) for readonly in (True, False))
+    settings = [types.float64, types.float64, types.float32, types.boolean]
+    return compiled(_fill, logits, INT64, *settings, gradient, types.Array(types.float64, 1, "C"))
+
+
+def _fill(logits, labels, weight, temperature, confidence, l2, gradient, parts):  # type: ignore[no-untyped-def]
+    """The gradient of the total, and the two losses, node by node in float64."""
+    copies, nodes, classes = logits.shape
+    labelled = len(labels)
+    logs, slopes = np.empty((copies, classes)), np.empty(classes)
+    mean, pseudo = np.empty(classes), np.empty(classes)
+    supervised = consistency = 0.0
+    for node in range(nodes):
+        mean[:] = 0
+        for copy in range(copies):
+            top = logits[copy, node].max()
+            total = 0.0
+            for c in range(classes):
+                logs[copy, c] = np.float64(logits[copy, node, c]) - top
+                total += np.exp(logs[copy, c])
+            for c in range(classes):
+                logs[copy, c] -= np.log(total)
+                mean[c] += np.exp(logs[copy, c]) / copies
+        if node < labelled:
+            share = 1 / (copies * labelled)
+            for copy in range(copies):
+                supervised -= share * logs[copy, labels[node]]
+                for c in range(classes):
+                    gradient[copy, node, c] = share * (np.exp(logs[copy, c]) - (c == labels[node]))
+            continue
+        share = 1 / (copies * (nodes - labelled))
+        confident = np.float32(mean.max()) >= confidence
+        if not confident:
+            for copy in range(copies):
+                gradient[copy, node] = 0
+            continue
+        # Sharpened in logarithms, relative to the largest, where nothing overflows.
+        total = 0.0
+        for c in range(classes):
+            pseudo[c] = np.exp((np.log(mean[c]) - np.log(mean.max())) / temperature)
+            total += pseudo[c]
+        for c in range(classes):
+            pseudo[c] /= total
+        for copy in range(copies):
+            along = 0.0
+            for c in range(classes):
+                p = np.exp(logs[copy, c])
+                if l2:
+                    consistency += share * (pseudo[c] - p) ** 2
+                    slopes[c] = 2 * (p - pseudo[c])
+                else:
+                    consistency -= share * pseudo[c] * logs[copy, c]
+                    slopes[c] = -pseudo[c] / p
+                along += slopes[c] * p
+            for c in range(classes):
+                p = np.exp(logs[copy, c])
+                through = p * (slopes[c] - along) if l2 else p - pseudo[c]
+                gradient[copy, node, c] = share * weight * through
+    parts[0], parts[1] = supervised, consistency

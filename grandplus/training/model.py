@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import itertools
 import json
-import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
@@ -20,10 +18,11 @@ from torch import Tensor, nn
 from grandplus.errors import GrandPlusError
 from grandplus.scratch import finished_whole
 from grandplus.settings import Train
-from grandplus.training.random_propagation import Batch, SparseBatch
-from grandplus.training.sparse_linear import sparse_linear
+from grandplus.training.layer_input import layer_input
+from grandplus.training.random_propagation import Batch, Factors
+from grandplus.training.sparse_linear import SparseLinear
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 INFO = "grandplus"  # the one key of the header: several would be written in random order
 ROWS_AT_ONCE = 8192
 
@@ -39,67 +38,56 @@ class MLP(nn.Module):
 
     def __init__(self, features: int, classes: int, settings: Train) -> None:
         super().__init__()
+        self.features = features
         widths = [features, *[settings.hidden] * (settings.layers - 1), classes]
-        self.linears = nn.ModuleList(itertools.starmap(Linear, itertools.pairwise(widths)))
         self.norms = nn.ModuleList(nn.BatchNorm1d(width) for width in widths[:-1] if settings.batchnorm)
         self.row_norm = settings.row_norm
         self.dropouts = [settings.dropout_input] + [settings.dropout_hidden] * (settings.layers - 1)
+        kinds = [SparseLinear if self.takes_sparse else nn.Linear, *[nn.Linear] * (settings.layers - 1)]
+        self.linears = nn.ModuleList(kind(*ends) for kind, ends in zip(kinds, itertools.pairwise(widths), strict=True))
 
     @property
     def takes_sparse(self) -> bool:
         """Whether nothing stands before the first product but dropout, which keeps zeros zero."""
         return not self.row_norm and not self.norms
 
-    def forward(self, inputs: Tensor | SparseBatch, rng: np.random.Generator | None = None) -> Tensor:
+    def forward(self, inputs: Tensor | Factors, rng: np.random.Generator | None = None, copies: int = 1) -> Tensor:
         """Logits (b, C) of inputs (b, d). Sparse inputs come with their dropout already done.
 
         rng : draws the dropout while training
+        copies : equal parts of the batch, of which BatchNorm sees each by itself
         """
-        if isinstance(inputs, SparseBatch):
-            hidden = sparse_linear(inputs, *self.linears[0].parameters())
-        else:
-            hidden = self._layer(0, inputs, rng)
+        hidden = self.linears[0](inputs if isinstance(inputs, tuple) else self._into(0, inputs, rng, copies))
         for number in range(1, len(self.linears)):
-            hidden = self._layer(number, F.relu(hidden), rng)
-        return hidden
+            hidden = self.linears[number](self._into(number, hidden, rng, copies))
+        logits: Tensor = hidden
+        return logits
 
-    def _layer(self, number: int, inputs: Tensor, rng: np.random.Generator | None) -> Tensor:
-        if self.row_norm:
-            inputs = F.normalize(inputs, dim=1)
-        if self.norms:
-            inputs = self.norms[number](inputs)
-        if self.training:
-            inputs = _dropout(inputs, self.dropouts[number], rng)
-        outputs: Tensor = self.linears[number](inputs)
-        return outputs
+    @torch.inference_mode()
+    def evaluate(self, inputs: Tensor | Factors) -> Tensor:
+        """Logits without dropout and with BatchNorm's running statistics; training goes on as before."""
+        training = self.training
+        self.eval()
+        logits: Tensor = self(inputs)
+        self.train(training)
+        return logits
 
-
-def _dropout(inputs: Tensor, share: float, rng: np.random.Generator | None) -> Tensor:
-    """Dropout by numpy's generator, which on CPU takes a fraction of the time of PyTorch's."""
-    if share == 0:
-        return inputs
-    if rng is None or inputs.device.type != "cpu":
-        return F.dropout(inputs, share)
-    scale = np.float32(1 / (1 - share))
-    return inputs * torch.from_numpy((rng.random(inputs.shape, np.float32) >= share) * scale)
-
-
-class Linear(nn.Module):
-    """x W + b with W of (in, out), so that a sparse x meets whole rows of it. PyTorch's initial range."""
-
-    def __init__(self, inputs: int, outputs: int) -> None:
-        super().__init__()
-        bound = 1 / math.sqrt(inputs)
-        self.weight = nn.Parameter(torch.empty(inputs, outputs).uniform_(-bound, bound))
-        self.bias = nn.Parameter(torch.empty(outputs).uniform_(-bound, bound))
-
-    def forward(self, inputs: Tensor) -> Tensor:
-        return torch.addmm(self.bias, inputs, self.weight)
+    def _into(self, number: int, hidden: Tensor, rng: np.random.Generator | None, copies: int) -> Tensor:
+        return layer_input(
+            hidden,
+            cast(nn.BatchNorm1d, self.norms[number]) if self.norms else None,
+            relu=number > 0,
+            row_norm=self.row_norm,
+            dropout=self.dropouts[number],
+            training=self.training,
+            copies=copies,
+            rng=rng,
+        )
 
 
-def as_input(batch: Batch, device: str) -> Tensor | SparseBatch:
+def as_input(batch: Batch, device: str) -> Tensor | Factors:
     """A batch as ``MLP`` takes it on the device; sparse ones stay as they are."""
-    return batch if isinstance(batch, SparseBatch) else torch.from_numpy(batch).to(device)
+    return batch if isinstance(batch, tuple) else torch.from_numpy(batch).to(device)
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,6 +118,7 @@ class Model:
         header = {
             "format_version": FORMAT_VERSION,
             "weights": self.weights,
+            "features": self.mlp.features,
             "classes": self.classes,
             "train": self.train.model_dump(),
             "info": self.info,
@@ -158,6 +147,6 @@ class Model:
                 f"format version is {header['format_version']}", where=file, expected=str(FORMAT_VERSION)
             )
         train = Train.model_validate(header["train"])
-        mlp = MLP(len(tensors["linears.0.weight"]), len(header["classes"]), train)
+        mlp = MLP(header["features"], len(header["classes"]), train)
         mlp.load_state_dict(tensors)
         return cls(mlp.to(device), tuple(header["weights"]), header["classes"], train, header["info"])

@@ -1,79 +1,61 @@
-"""The first layer on sparse inputs: x W + b that touches only the rows of W that x needs."""
+"""The first product of the MLP for sparse inputs, which visits only what they store."""
 
 from __future__ import annotations
 
 import functools
+import math
 from typing import Any
 
-import numpy as np
 import torch
-from numba import types
-from torch import Tensor
+from torch import Tensor, nn
 
-from grandplus.compiled import FLOAT32, INT32, INT64, compiled
-from grandplus.training.random_propagation import SparseBatch
+from grandplus.training.csr import CSR
+from grandplus.training.random_propagation import Factors
 
-
-def sparse_linear(inputs: SparseBatch, weight: Tensor, bias: Tensor) -> Tensor:
-    """(b, h) = inputs (b, d) · weight (d, h) + bias (h,), on the CPU, with gradients of weight and bias."""
-    outputs: Tensor = _SparseLinear.apply(inputs, weight, bias)  # type: ignore[no-untyped-call]
-    return outputs
+BLOCK = 64  # columns of W at a time, which stay in the cache while their rows are gathered
 
 
-class _SparseLinear(torch.autograd.Function):
+class SparseLinear(nn.Module):
+    """x W + b with W of (in, out), of which a sparse x touches only the rows that it needs.
+
+    Of two factors of x, the right one meets W first: (S X) W = S (X W), where X W is that of each node once.
+    W is kept in blocks of columns, each a parameter of its own. Initial values as in nn.Linear.
+    """
+
+    def __init__(self, inputs: int, outputs: int) -> None:
+        super().__init__()
+        widths = [min(BLOCK, outputs - start) for start in range(0, outputs, BLOCK)]
+        self.blocks = nn.ParameterList(_initial(inputs, inputs, width) for width in widths)
+        self.bias = nn.Parameter(_initial(inputs, outputs))
+
+    def forward(self, inputs: Tensor | Factors) -> Tensor:
+        """(b, out) of inputs (b, in); sparse ones on the CPU only."""
+        if isinstance(inputs, Tensor):
+            products = [inputs @ block for block in self.blocks]
+        else:
+            transposed = functools.cache(lambda: [factor.transposed() for factor in inputs])
+            products = [_Product.apply(inputs, transposed, block) for block in self.blocks]  # type: ignore[no-untyped-call]
+        return torch.cat(products, dim=1) + self.bias
+
+
+class _Product(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, inputs: SparseBatch, weight: Tensor, bias: Tensor) -> Tensor:
-        ctx.inputs, ctx.shape = inputs, weight.shape
-        out = bias.detach().expand(inputs.shape[0], -1).contiguous()
-        if out.data_ptr() == bias.data_ptr():  # a batch of one is a view
-            out = out.clone()
-        _forward_kernel()(inputs.indptr, inputs.indices, inputs.data, weight.detach().numpy(), out.numpy())
-        return out
+    def forward(ctx: Any, factors: Factors, transposed: Any, block: Tensor) -> Tensor:
+        ctx.transposed = transposed
+        return _multiply(factors[::-1], block)
 
     @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[None, Tensor, Tensor]:
-        gradient = gradients[0].contiguous()
-        inputs = ctx.inputs
-        of_weight = torch.zeros(ctx.shape)
-        _backward_kernel()(inputs.indptr, inputs.indices, inputs.data, gradient.numpy(), of_weight.numpy())
-        return None, of_weight, gradient.sum(dim=0)
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[None, None, Tensor]:
+        return None, None, _multiply(ctx.transposed(), gradients[0].contiguous())
 
 
-@functools.cache
-def _forward_kernel() -> Any:
-    return compiled(_multiply, INT64, INT32, FLOAT32, *_matrices())
+def _multiply(factors: Factors | list[CSR], dense: Tensor) -> Tensor:
+    """The dense matrix multiplied from the left with one factor after the other."""
+    for factor in factors:
+        dense = factor.multiply(dense)
+    return dense
 
 
-@functools.cache
-def _backward_kernel() -> Any:
-    return compiled(_multiply_transposed, INT64, INT32, FLOAT32, *_matrices())
-
-
-def _matrices() -> list[types.Array]:
-    return [types.Array(types.float32, 2, "C", readonly=readonly) for readonly in (True, False)]
-
-
-def _multiply(indptr, indices, data, weight, out):  # type: ignore[no-untyped-def]
-    """Four stored values at a time: a row of ``out`` is loaded and stored once for them."""
-    for row in range(len(indptr) - 1):
-        j, end = indptr[row], indptr[row + 1]
-        while j + 4 <= end:
-            a, b, c, d = indices[j], indices[j + 1], indices[j + 2], indices[j + 3]
-            va, vb, vc, vd = data[j], data[j + 1], data[j + 2], data[j + 3]
-            for column in range(weight.shape[1]):
-                out[row, column] += (va * weight[a, column] + vb * weight[b, column]) + (
-                    vc * weight[c, column] + vd * weight[d, column]
-                )
-            j += 4
-        while j < end:
-            for column in range(weight.shape[1]):
-                out[row, column] += data[j] * weight[indices[j], column]
-            j += 1
-
-
-def _multiply_transposed(indptr, indices, data, gradient, out):  # type: ignore[no-untyped-def]
-    for row in range(len(indptr) - 1):
-        for j in range(indptr[row], indptr[row + 1]):
-            value, target = data[j], np.uint32(indices[j])
-            for column in range(gradient.shape[1]):
-                out[target, column] += value * gradient[row, column]
+def _initial(inputs: int, *shape: int) -> Tensor:
+    bound = 1 / math.sqrt(inputs)
+    return torch.empty(*shape).uniform_(-bound, bound)

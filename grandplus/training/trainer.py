@@ -20,7 +20,8 @@ from grandplus.graph import Features
 from grandplus.propagation.rows import Rows
 from grandplus.settings import Train
 from grandplus.splits import Split
-from grandplus.training.losses import consistency_loss, supervised_loss, warmup_weight
+from grandplus.training.adam import Adam, AdamOnGPU
+from grandplus.training.losses import losses, warmup_weight
 from grandplus.training.model import MLP, Model, as_input
 from grandplus.training.random_propagation import RandomPropagation
 
@@ -109,41 +110,37 @@ def train(
             sparse=sparse,
             dropout=settings.dropout_input,
         )
-        optimizer = torch.optim.Adam(model.parameters(), settings.lr, weight_decay=settings.weight_decay, fused=True)
+        optimizer = Adam if device == "cpu" else AdamOnGPU
+        adam = optimizer(model.parameters(), settings.lr, settings.weight_decay, settings.clip)
         # Training and validation nodes without dropping: constant, so mixed once.
-        watched = {
-            part: (as_input(propagation.expected(nodes), device), _labels_of(nodes, labels, device))
-            for part, nodes in (("train", split.train), ("val", split.val))
-        }
+        watched = np.concatenate([split.train, split.val])
+        watched_inputs = as_input(propagation.expected(watched), device)
+        watched_labels = _labels_of(watched, labels, device)
+        parts = {"train": slice(len(split.train)), "val": slice(len(split.train), None)}
         for step, (labelled, unlabelled) in enumerate(_batches(split, settings, rng)):
             nodes = np.concatenate([labelled, unlabelled])
             inputs = as_input(propagation.draw(nodes, rng, copies=settings.augmentations), device)
             # BatchNorm sees labelled and unlabelled nodes together, but each augmentation by itself.
-            passes = torch.chunk(inputs, settings.augmentations) if isinstance(inputs, Tensor) else [inputs]
-            logits = torch.cat([model(part, rng) for part in passes]).view(settings.augmentations, len(nodes), -1)
-            targets = _labels_of(labelled, labels, device)
-            supervised = supervised_loss(logits[:, : len(labelled)], targets)
-            consistency = consistency_loss(
-                logits[:, len(labelled) :],
+            logits = model(inputs, rng, settings.augmentations).view(settings.augmentations, len(nodes), -1)
+            loss, _, consistency = losses(
+                logits,
+                _labels_of(labelled, labels, device),
+                weight=warmup_weight(step, lambda_max=settings.lambda_max, warmup=settings.warmup),
                 temperature=settings.temperature,
                 confidence=confidence,
                 distance=settings.distance,
             )
-            weight = warmup_weight(step, lambda_max=settings.lambda_max, warmup=settings.warmup)
-            loss = supervised + weight * consistency
             if not math.isfinite(loss.item()):
                 raise GrandPlusError(
                     f"the loss became {loss.item()} at step {step}", fix="lower train.lr, or set train.clip"
                 )
-            optimizer.zero_grad(set_to_none=True)
             loss.backward()  # type: ignore[no-untyped-call]
-            if settings.clip:
-                torch.nn.utils.clip_grad_norm_(model.parameters(), settings.clip)
-            optimizer.step()
+            adam.step()
             if step % VALIDATE_EVERY == 0:
-                scores = {"step": float(step), "consistency_loss": consistency.item()}
-                for part, (inputs, truth) in watched.items():
-                    scores[f"{part}_loss"], scores[f"{part}_accuracy"] = _score(model, inputs, truth)
+                guesses = model.evaluate(watched_inputs)
+                scores = {"step": float(step), "consistency_loss": consistency}
+                for part, of in parts.items():
+                    scores[f"{part}_loss"], scores[f"{part}_accuracy"] = _score(guesses[of], watched_labels[of])
                 for name, value in scores.items():
                     history.setdefault(name, []).append(value)
                 if stopping.update(step, scores["val_accuracy"], scores["val_loss"], model):
@@ -176,10 +173,6 @@ def _labels_of(nodes: NDArray[np.int64], labels: NDArray[np.int64], device: str)
     return torch.from_numpy(np.asarray(labels)[nodes]).to(device)
 
 
-@torch.inference_mode()
-def _score(model: MLP, inputs: Any, labels: Tensor) -> tuple[float, float]:
-    """Mean cross-entropy and accuracy, without dropout and with BatchNorm's running statistics."""
-    model.eval()
-    logits = model(inputs)
-    model.train()
+def _score(logits: Tensor, labels: Tensor) -> tuple[float, float]:
+    """Mean cross-entropy and accuracy."""
     return F.cross_entropy(logits, labels).item(), (logits.argmax(dim=-1) == labels).float().mean().item()

@@ -5,8 +5,10 @@ import math
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
-from grandplus.training.losses import consistency_loss, sharpen, supervised_loss, warmup_weight
+from grandplus.training.losses import consistency_loss, losses, sharpen, supervised_loss, warmup_weight
 
 
 def logits_of(probabilities):
@@ -101,3 +103,43 @@ def test_sharpening_tends_to_one_hot():
 
 def test_no_warmup_is_full_weight_at_once():
     assert warmup_weight(0, lambda_max=1.5, warmup=0) == 1.5
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    copies=st.integers(1, 3),
+    labelled=st.integers(1, 4),
+    unlabelled=st.integers(0, 4),
+    classes=st.integers(2, 6),
+    temperature=st.sampled_from([0.1, 0.5, 1.0]),
+    confidence=st.sampled_from([0.0, 0.5, 0.9]),
+    distance=st.sampled_from(["l2", "kl"]),
+    weight=st.sampled_from([0.0, 0.3, 2.0]),
+)
+def test_all_in_one_pass_equals_the_formulas_with_their_gradients(
+    seed, copies, labelled, unlabelled, classes, temperature, confidence, distance, weight
+):
+    generator = torch.Generator().manual_seed(seed)
+    logits = 3 * torch.randn(copies, labelled + unlabelled, classes, generator=generator)
+    labels = torch.randint(classes, (labelled,), generator=generator)
+    settings = {"temperature": temperature, "confidence": confidence, "distance": distance}
+    exact = logits.double().requires_grad_()
+    expected = supervised_loss(exact[:, :labelled], labels), consistency_loss(exact[:, labelled:], **settings)
+    (expected[0] + weight * expected[1]).backward()
+    logits.requires_grad_()
+    found = losses(logits, labels, weight=weight, **settings)
+    (2 * found.total).backward()
+    assert found.supervised == pytest.approx(expected[0].item(), rel=1e-6)
+    assert found.consistency == pytest.approx(expected[1].item(), rel=1e-6, abs=1e-9)
+    assert found.total.item() == pytest.approx(found.supervised + weight * found.consistency, rel=1e-6)
+    torch.testing.assert_close(logits.grad.double(), 2 * exact.grad, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("distance", ["l2", "kl"])
+def test_certain_predictions_stay_finite_in_one_pass(distance):
+    logits = torch.tensor([[[200.0, 0.0, -200.0], [900.0, 0.0, -900.0]]] * 2, requires_grad=True)
+    settings = {"temperature": 0.1, "confidence": 0.5, "distance": distance}
+    found = losses(logits, torch.tensor([0]), weight=1.0, **settings)
+    found.total.backward()
+    assert found.total.isfinite()
+    assert logits.grad.isfinite().all()

@@ -6,17 +6,11 @@ import numpy as np
 import pytest
 import torch
 from safetensors import safe_open
+from test_csr import csr_of
 
 from grandplus.errors import GrandPlusError
 from grandplus.training.model import MLP, Model
-from grandplus.training.random_propagation import SparseBatch
-from grandplus.training.sparse_linear import sparse_linear
-
-
-def sparse_batch(dense):
-    rows, columns = np.nonzero(dense)
-    indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(dense)))]).astype(np.int64)
-    return SparseBatch(indptr, columns.astype(np.int32), dense[rows, columns], dense.shape[1])
+from grandplus.training.sparse_linear import SparseLinear
 
 
 def some_inputs(rows=6, width=5):
@@ -35,14 +29,17 @@ def test_a_layer_is_norm_then_batchnorm_then_linear_with_relu_between(train_sett
         x = x if number == 0 else x.clamp(min=0)
         x = x / x.norm(dim=1, keepdim=True).clamp(min=1e-12)
         x = (x - norm.running_mean) / (norm.running_var + 1e-5).sqrt() * norm.weight + norm.bias
-        x = x @ linear.weight + linear.bias
+        x = x @ linear.weight.T + linear.bias
     torch.testing.assert_close(mlp(torch.from_numpy(some_inputs())), x)
 
 
-@pytest.mark.parametrize(("layers", "shapes"), [(1, [(5, 3)]), (2, [(5, 8), (8, 3)]), (3, [(5, 8), (8, 8), (8, 3)])])
-def test_layers_counts_linear_layers(train_settings, layers, shapes):
-    mlp = MLP(5, 3, train_settings(layers=layers))
-    assert [tuple(linear.weight.shape) for linear in mlp.linears] == shapes
+@pytest.mark.parametrize("batchnorm", [True, False])
+@pytest.mark.parametrize(("layers", "ends"), [(1, [(5, 3)]), (2, [(5, 8), (8, 3)]), (3, [(5, 8), (8, 8), (8, 3)])])
+def test_layers_counts_linear_layers(train_settings, layers, ends, batchnorm):
+    mlp = MLP(5, 3, train_settings(layers=layers, batchnorm=batchnorm))
+    assert [
+        (linear(torch.ones(1, inputs)).shape[1]) for linear, (inputs, _) in zip(mlp.linears, ends, strict=True)
+    ] == [outputs for _, outputs in ends]
 
 
 def test_dropout_stands_before_each_linear_layer(train_settings):
@@ -53,30 +50,31 @@ def test_dropout_stands_before_each_linear_layer(train_settings):
     )
 
 
+@pytest.mark.parametrize("outputs", [1, 4, 64, 150])
 @pytest.mark.parametrize("rows", [1, 6])
-def test_sparse_inputs_give_what_dense_ones_do_with_gradients(rows):
-    dense = some_inputs(rows)
-    weight, bias = torch.randn(5, 4, requires_grad=True), torch.randn(4, requires_grad=True)
-    upstream = torch.randn(rows, 4)
+def test_sparse_inputs_give_what_dense_ones_do_with_gradients(rows, outputs):
+    """Also in two factors, and with more outputs than one block of columns holds."""
+    left, right = some_inputs(rows, 7), some_inputs(7, 5)
+    layer = SparseLinear(5, outputs)
+    upstream = torch.randn(rows, outputs)
     results = []
-    for product in (
-        lambda: sparse_linear(sparse_batch(dense), weight, bias),
-        lambda: torch.from_numpy(dense) @ weight + bias,
-    ):
-        out = product()
+    for inputs in (torch.from_numpy(left @ right), (csr_of(left), csr_of(right)), (csr_of(left @ right),)):
+        out = layer(inputs)
         out.backward(upstream)
-        results.append((out.detach(), weight.grad, bias.grad))
-        weight.grad = bias.grad = None
-    for found, expected in zip(*results, strict=True):
-        torch.testing.assert_close(found, expected)
+        results.append((out.detach(), *(parameter.grad for parameter in layer.parameters())))
+        layer.zero_grad()
+    for result in results[1:]:
+        for found, expected in zip(result, results[0], strict=True):
+            torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-5)
 
 
-def test_sparse_product_leaves_its_parameters_alone():
-    weight, bias = torch.randn(5, 4), torch.randn(4)
-    before = weight.clone(), bias.clone()
-    sparse_linear(sparse_batch(some_inputs(1)), weight, bias)
-    assert torch.equal(weight, before[0])
-    assert torch.equal(bias, before[1])
+def test_a_sparse_layer_starts_as_a_dense_one():
+    """Uniform in ±1/√in: the largest of many values comes close to that bound, and none is beyond."""
+    layer = SparseLinear(100, 130)
+    values = torch.cat([parameter.detach().ravel() for parameter in layer.parameters()])
+    assert len(values) == 101 * 130
+    assert 0.0995 < values.abs().max() <= 0.1
+    assert abs(values.mean()) < 5 * 0.1 / np.sqrt(3 * len(values))
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Augmented features: their mean, what validation sees instead, and that sparse equals dense."""
 
+import functools
 import itertools
 
 import numpy as np
@@ -14,7 +15,7 @@ from grandplus.inference import model_inputs
 from grandplus.propagation.gfpush import gfpush
 from grandplus.propagation.weights import weights
 from grandplus.training.model import MLP, Model
-from grandplus.training.random_propagation import RandomPropagation, SparseBatch, _uniform
+from grandplus.training.random_propagation import RandomPropagation, _uniform
 
 PATH = sp.csr_array(np.array([[0, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 0]]))
 FEATURES = np.array([[1, 0, 2], [0, 3, 0], [4, 0, 0], [0, 0, 5]], np.float32)
@@ -95,14 +96,16 @@ def test_all_ways_to_mix_draw_the_same(seed, renormalize):
     edges = sp.random_array((12, 12), density=0.2, rng=rng)
     features = (rng.standard_normal((12, 9)) * (rng.random((12, 9)) < 0.4)).astype(np.float32)
     rows, nodes = rows_of(edges, top_k=5), rng.permutation(12)[:7]
-    ways = [(np.asarray, False), (sp.csr_array, False), (sp.csr_array, True)]
+    # Dropout this small drops nothing, but takes the way of one factor.
+    ways = [(np.asarray, {}), (sp.csr_array, {}), (sp.csr_array, {"sparse": True})]
+    ways.append((sp.csr_array, {"sparse": True, "dropout": 1e-12}))
     first, *others = (
         dense(
-            RandomPropagation(make(features), rows, dropnode=DELTA, renormalize=renormalize, sparse=sparse).draw(
+            RandomPropagation(make(features), rows, dropnode=DELTA, renormalize=renormalize, **way).draw(
                 nodes, np.random.default_rng(1), copies=2
             )
         )
-        for make, sparse in ways
+        for make, way in ways
     )
     for other in others:
         np.testing.assert_allclose(other, first, atol=1e-6)
@@ -132,18 +135,31 @@ def test_dropout_of_sparse_inputs_drops_the_right_share_and_scales_the_rest():
     settings = {"dropnode": 0, "renormalize": True, "sparse": True, "dropout": 0.3}
     propagation = RandomPropagation(features, rows_of(PATH), **settings)
     whole = dense(propagation.expected(np.arange(4)))
-    batch = propagation.draw(np.arange(4), rng)
+    [batch] = propagation.draw(np.arange(4), rng)
     dropped = batch.to_dense() == 0
     assert abs(dropped.mean() - 0.3) < 5 * np.sqrt(0.3 * 0.7 / dropped.size)
     assert len(batch.data) == (~dropped).sum()  # what was dropped is not stored
     np.testing.assert_allclose(batch.to_dense()[~dropped], whole[~dropped] / 0.7, rtol=1e-5)
 
 
-def test_columns_of_a_sparse_row_are_distinct():
+@pytest.mark.parametrize("dropout", [0.0, 1e-12], ids=["two factors", "one factor"])
+def test_columns_of_a_sparse_row_are_distinct(dropout):
+    settings = {"dropnode": 0, "renormalize": True, "sparse": True, "dropout": dropout}
+    batch = RandomPropagation(sp.csr_array(FEATURES), rows_of(PATH), **settings).draw(
+        np.arange(4), np.random.default_rng(0)
+    )
+    for factor in batch:
+        for start, end in itertools.pairwise(factor.indptr):
+            assert len(set(factor.indices[start:end])) == end - start
+
+
+def test_the_second_factor_holds_each_node_that_is_needed_once():
     settings = {"dropnode": 0, "renormalize": True, "sparse": True}
-    batch = RandomPropagation(sp.csr_array(FEATURES), rows_of(PATH), **settings).expected(np.arange(4))
-    for start, end in itertools.pairwise(batch.indptr):
-        assert len(set(batch.indices[start:end])) == end - start
+    mixing, features = RandomPropagation(sp.csr_array(FEATURES), rows_of(PATH), **settings).draw(
+        np.array([1, 0, 2]), np.random.default_rng(0), copies=3
+    )
+    assert mixing.shape == (9, 3)  # nodes 0, 1 and 2 are all that these rows reach
+    assert sorted(map(tuple, features.to_dense())) == sorted(map(tuple, FEATURES[:3]))
 
 
 def test_features_of_another_graph_are_refused():
@@ -159,4 +175,5 @@ def test_a_node_without_a_row_is_named():
 
 
 def dense(batch):
-    return batch.to_dense() if isinstance(batch, SparseBatch) else batch
+    """The matrix that a batch stands for."""
+    return functools.reduce(np.matmul, (factor.to_dense() for factor in batch)) if isinstance(batch, tuple) else batch
