@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from grandplus.errors import GrandPlusError
 from grandplus.graph import Graph
 from grandplus.propagation.power import propagate
 from grandplus.scratch import finished_whole
+from grandplus.settings import Train
 from grandplus.splits import Split, Splits
 from grandplus.training.model import Model
 
@@ -38,7 +40,7 @@ def infer_trials(graph_folder: Path, model_folder: Path, out: Path) -> None:
             continue
         model = Model.load(file, execution.device())
         if inputs is None:  # the same for all trials: they share the propagation matrix
-            inputs = model_inputs(graph, model)
+            inputs = model_inputs(graph, model.weights, model.train)
         table = predictions_table(graph, splits.of(trial), model.predict_proba(inputs))
         with finished_whole(target) as partial:
             pq.write_table(table, partial)
@@ -46,16 +48,16 @@ def infer_trials(graph_folder: Path, model_folder: Path, out: Path) -> None:
 
 def infer(graph: Graph, model: Model) -> NDArray[np.float32]:
     """Class probabilities of every node: float32 (n, C)."""
-    return model.predict_proba(model_inputs(graph, model))
+    return model.predict_proba(model_inputs(graph, model.weights, model.train))
 
 
-def model_inputs(graph: Graph, model: Model) -> NDArray[np.float32]:
-    """What the MLP takes, by power iteration: ΠX, or (1 - δ)ΠX if the model doesn't renormalise.
+def model_inputs(graph: Graph, weights: Sequence[float], train: Train) -> NDArray[np.float32]:
+    """What the MLP takes, by power iteration: ΠX, or (1 - δ)ΠX if training doesn't renormalise.
 
-    float32 (n, d); models of the same settings share it.
+    float32 (n, d); models of the same propagation matrix and settings share it.
     """
-    features = propagate(graph, graph.features, weights=model.weights)
-    return features if model.train.renormalize else features * np.float32(1 - model.train.dropnode)
+    features = propagate(graph, graph.features, weights=weights)
+    return features if train.renormalize else features * np.float32(1 - train.dropnode)
 
 
 def predictions_table(graph: Graph, split: Split, probabilities: NDArray[np.float32]) -> pa.Table:

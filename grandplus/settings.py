@@ -77,7 +77,7 @@ class Preprocess(Section):
     split: Literal["public", "per-class", "uniform"]
     train_per_class: Count  # for per-class and uniform splits
     val_per_class: Count
-    unlabelled: Literal["all"] | Annotated[int, Field(ge=0)]  # |U'|
+    unlabelled: Literal["all", "test"] | Annotated[int, Field(ge=0)]  # U', or its size
 
 
 class GFPush(Section):

@@ -24,6 +24,7 @@ from grandplus.settings import Preprocess
 Nodes = NDArray[np.int64]
 PARTS = ("train", "val", "test", "unlabelled")
 EVERY_TRIAL = -1
+SAME_AS_TEST = "unlabelled=test"
 REST = b"rest"  # metadata: parts that hold all the nodes which ...
 
 
@@ -44,7 +45,7 @@ class Splits:
     nodes: int
     trials: int
     table: pa.Table  # trial int32, node int64, part string
-    rest: frozenset[str]  # "test": nodes in neither train nor val; "unlabelled": all but train
+    rest: frozenset[str]  # "test": nodes in neither train nor val; "unlabelled": all but train; SAME_AS_TEST
 
     def of(self, trial: int) -> Split:
         """The split of one trial."""
@@ -56,6 +57,8 @@ class Splits:
             part["test"] = _outside(self.nodes, part["train"], part["val"])
         if "unlabelled" in self.rest:
             part["unlabelled"] = _outside(self.nodes, part["train"])
+        if SAME_AS_TEST in self.rest:
+            part["unlabelled"] = part["test"]
         return Split(**part)
 
     def needing_rows(self) -> Nodes:
@@ -103,10 +106,12 @@ def make_splits(
         else:
             train, val = _DRAWS[settings.split](labels, settings, rng)
             parts += [(trial, "train", train), (trial, "val", val)]
-        if settings.unlabelled != "all" and settings.unlabelled < len(labels) - len(train):
+        if isinstance(settings.unlabelled, int) and settings.unlabelled < len(labels) - len(train):
             pool = _outside(len(labels), train)
             parts.append((trial, "unlabelled", np.sort(rng.choice(pool, settings.unlabelled, replace=False))))
-    listed = {part for _, part, _ in parts}
+    rest = {"test", "unlabelled"} - {part for _, part, _ in parts}
+    if settings.unlabelled == "test":
+        rest = rest - {"unlabelled"} | {SAME_AS_TEST}
     table = pa.table(
         {
             "trial": pa.array(np.repeat([t for t, _, _ in parts], [len(n) for _, _, n in parts]), pa.int32()),
@@ -114,7 +119,7 @@ def make_splits(
             "part": pa.array(np.repeat([p for _, p, _ in parts], [len(n) for _, _, n in parts]), pa.string()),
         }
     )
-    return Splits(len(labels), trials, table, frozenset({"test", "unlabelled"} - listed))
+    return Splits(len(labels), trials, table, frozenset(rest))
 
 
 def _complete(public: dict[str, Nodes]) -> dict[str, Nodes]:

@@ -294,8 +294,8 @@ REFUSED = [
     ("preprocess.features", "l2", "preprocess.features is 'l2'", "expected 'row-normalize' or 'as-is'"),
     ("preprocess.split", "random", "preprocess.split is 'random'", "expected 'public', 'per-class' or 'uniform'"),
     ("preprocess.train_per_class", 0, "preprocess.train_per_class is 0", "greater than or equal to 1"),
-    ("preprocess.unlabelled", -1, "preprocess.unlabelled is -1", "'all' or greater than or equal to 0"),
-    ("preprocess.unlabelled", "some", "preprocess.unlabelled is 'some'", "'all' or a valid integer"),
+    ("preprocess.unlabelled", -1, "preprocess.unlabelled is -1", "'all' or 'test' or greater than or equal to 0"),
+    ("preprocess.unlabelled", "some", "preprocess.unlabelled is 'some'", "'all' or 'test' or a valid integer"),
     # Without effect, as the matrix is avg
     ("gfpush.alpha", 0.2, "gfpush.alpha = 0.2 has no effect, as matrix is avg", "set it to null, or matrix to ppr"),
     ("gfpush.weights", [1.0], "gfpush.weights = [1.0] has no effect, as matrix is avg", "or matrix to custom"),

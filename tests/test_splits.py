@@ -18,7 +18,7 @@ from grandplus.splits import EVERY_TRIAL, PARTS, Splits, make_splits
 LABELS = np.random.default_rng(0).permutation(np.repeat([0, 1, 2, -1], [30, 20, 10, 15]))
 PUBLIC = {"train": np.array([7, 3, 60]), "val": np.array([1, 2]), "test": np.array([70, 71, 74])}
 DRAWN = pytest.mark.parametrize("split", ["per-class", "uniform"])
-U_SIZE = pytest.mark.parametrize("unlabelled", ["all", 0, 5, 63])
+U_SIZE = pytest.mark.parametrize("unlabelled", ["all", "test", 0, 5, 63])
 
 
 def wanted(split="per-class", train=4, val=3, unlabelled="all") -> Preprocess:
@@ -83,7 +83,10 @@ def check(splits: Splits, labels, trial: int, unlabelled) -> None:
     assert sorted([*split.train, *split.val, *split.test]) == nodes.tolist()
     assert not np.intersect1d(split.unlabelled, split.train).size
     rest = len(labels) - len(split.train)
-    assert len(split.unlabelled) == (rest if unlabelled == "all" else min(unlabelled, rest))
+    sizes = {"all": rest, "test": len(split.test)}
+    assert len(split.unlabelled) == (sizes[unlabelled] if unlabelled in sizes else min(unlabelled, rest))
+    if unlabelled == "test":
+        np.testing.assert_array_equal(split.unlabelled, split.test)
 
 
 @U_SIZE
@@ -124,7 +127,7 @@ def test_every_node_outside_of_train_can_be_in_the_pool():
     unknown=st.integers(0, 5),
     split=st.sampled_from(["per-class", "uniform"]),
     train=st.integers(1, 2),
-    unlabelled=st.one_of(st.just("all"), st.integers(0, 50)),
+    unlabelled=st.one_of(st.sampled_from(["all", "test"]), st.integers(0, 50)),
     seed=st.integers(0, 2**63 - 1),
 )
 def test_any_labels(sizes, unknown, split, train, unlabelled, seed):
