@@ -30,7 +30,7 @@ from benchmarks.graphs import degree_corrected
 from grandplus import execution
 from grandplus.compiled import prefetch
 from grandplus.graph import Adjacency
-from grandplus.propagation.gfpush import Pushed, Scratch, push_rows
+from grandplus.propagation.gfpush import Pushed, Scratch, log2_degrees, push_rows
 from grandplus.propagation.weights import weights
 
 L1_TOLERANCE = 1e-4
@@ -95,7 +95,7 @@ def measure(name: str, case: Case, graph: Adjacency, threads: int, repeats: int)
     replayed = few[: len(few) // 4 if case.order < 4 else len(few)]
     pushes = record(graph, replayed, w, case.rmax)
     push(sources[:1]), hash_map(graph, few[:1], w, case), replay(graph, *(part[:2] for part in pushes))  # compile
-    memory = sum(part.nbytes for part in Scratch(graph.nodes, case.order, case.rmax, case.top_k).arrays)
+    memory = sum(part.nbytes for part in Scratch(log2_degrees(graph), case.order, case.rmax, case.top_k).arrays)
     lines = []
     for repeat in range(repeats):
         plain = _timed(threads, lambda: hash_map(graph, few, w, case)) / len(few)

@@ -20,7 +20,7 @@ from grandplus import execution
 from grandplus.compiled import FLOAT32, FLOAT64, INT32, INT64, UINT32, UINT64, compiled, writable
 from grandplus.errors import GrandPlusError
 from grandplus.graph import Adjacency, Graph, as_adjacency
-from grandplus.propagation.push import LARGE, MOST_NODES, PUSHES_AHEAD, push_block
+from grandplus.propagation.push import NUMBER_BITS, NUMBERS, PUSHES_AHEAD, push_block
 from grandplus.propagation.rows import Rows, RowsInfo
 from grandplus.propagation.weights import checked_weights
 
@@ -80,18 +80,16 @@ class Pushed:
 
 def push_rows(graph: Adjacency, sources: NDArray[np.int64], w: NDArray[np.float64], rmax: float, top_k: int) -> Pushed:
     """The work behind ``gfpush``, with the number of edges that each row took."""
-    if graph.nodes >= MOST_NODES:
-        raise GrandPlusError(f"the graph has {graph.nodes} nodes", expected=f"fewer than {MOST_NODES}")
     out = Pushed(len(sources), min(top_k, graph.nodes), graph.indices.dtype)
     kernel = _kernel(graph.indices.dtype.name)
     unsigned = {4: np.uint32, 8: np.uint64}[graph.indices.itemsize]
-    degrees = np.minimum(np.diff(graph.indptr), LARGE - 1).astype(np.uint16) + np.uint16(1)
-    adjacency = (graph.indptr.view(np.uint64), graph.indices.view(unsigned), degrees)
+    adjacency = (graph.indptr.view(np.uint64), graph.indices.view(unsigned))
+    degree_codes = log2_degrees(graph) << NUMBER_BITS
     own = threading.local()
 
     def push_from(start: int) -> None:
         if not hasattr(own, "scratch"):
-            own.scratch = Scratch(graph.nodes, len(w) - 1, rmax, out.neighbors.shape[1])
+            own.scratch = Scratch(degree_codes, len(w) - 1, rmax, out.neighbors.shape[1])
         end = min(start + BLOCK, len(sources))
         outputs = (part[start:end] for part in (out.neighbors, out.weights, out.l1_error, out.edges))
         block = sources[start:end].view(np.uint64)
@@ -102,18 +100,26 @@ def push_rows(graph: Adjacency, sources: NDArray[np.int64], w: NDArray[np.float6
     return out
 
 
+def log2_degrees(graph: Adjacency) -> NDArray[np.uint32]:
+    """The whole part of the logarithm of each degree: the exponent of the degree as a float."""
+    exponents = graph.degrees.astype(np.float64).view(np.int64) >> 52
+    return (exponents - 1023).astype(np.uint32)
+
+
 class Scratch:
-    """One worker's memory: 4 bytes a node, and 52 for each node that a row may reach.
+    """One worker's memory: 4 bytes a node, and 53 for each node that a row may reach.
 
     The lists of reached nodes take memory only as far as a row has filled them.
     """
 
-    def __init__(self, nodes: int, order: int, rmax: float, top_k: int) -> None:
+    def __init__(self, degree_codes: NDArray[np.uint32], order: int, rmax: float, top_k: int) -> None:
         # A push takes more than degree · rmax from the mass of its round, which is 1 at most.
-        reached = int(min(nodes, 1.001 * order / rmax + 64 if rmax > 0 else nodes))
+        reached = int(min(len(degree_codes), 1.001 * order / rmax + 64 if rmax > 0 else len(degree_codes)))
+        if reached >= NUMBERS - 1:
+            raise GrandPlusError(f"a row may reach {reached} nodes", expected=f"fewer than {NUMBERS}", fix="raise rmax")
         self.first = 1  # number in ``place`` of the next row's first node
-        self.place = np.zeros(nodes, np.uint32)
-        self.node = np.empty(reached + 1, np.uint32)
+        self.place = degree_codes.copy()
+        self.node, self.code = np.empty(reached + 1, np.uint32), np.empty(reached + 1, np.uint8)
         self.residue = np.zeros(reached + 1)
         self.mixed, self.limit = (np.empty(reached + 1) for _ in range(2))
         self.push = np.empty(reached + PUSHES_AHEAD, np.uint32)
@@ -124,7 +130,7 @@ class Scratch:
     @property
     def arrays(self) -> tuple[NDArray[Any], ...]:
         """In the kernel's order."""
-        reached = (self.place, self.node, self.residue, self.mixed, self.limit)
+        reached = (self.place, self.node, self.code, self.residue, self.mixed, self.limit)
         return *reached, self.push, self.push_share, self.push_start, self.push_end, self.best
 
 
@@ -144,8 +150,8 @@ def _checked_nodes(nodes: ArrayLike, count: int) -> NDArray[np.int64]:
 @functools.cache
 def _kernel(index_type: str) -> Any:
     ids, given = {"int32": (INT32, UINT32), "int64": (INT64, UINT64)}[index_type]
-    scratch = [writable(part) for part in (UINT32, UINT32, FLOAT64, FLOAT64, FLOAT64)]
+    code = types.Array(types.uint8, 1, "C")
+    scratch = [writable(part) for part in (UINT32, UINT32, code, FLOAT64, FLOAT64, FLOAT64)]
     scratch += [writable(part) for part in (UINT32, FLOAT64, UINT64, UINT64, UINT64)]
     outputs = [types.Array(part.dtype, 2, "C") for part in (ids, FLOAT32)] + [writable(FLOAT32), writable(INT64)]
-    graph = (UINT64, given, types.Array(types.uint16, 1, "C", readonly=True))
-    return compiled(push_block, *graph, UINT64, FLOAT64, types.float64, types.uint64, *scratch, *outputs)
+    return compiled(push_block, UINT64, given, UINT64, FLOAT64, types.float64, types.uint64, *scratch, *outputs)

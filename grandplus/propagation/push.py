@@ -11,7 +11,8 @@ What a row costs is set by the memory it has to wait for, not by its arithmetic.
   pushes ahead, and ``place`` some edges ahead.
 - What depends on the data is added up rather than branched on: a new node's number is taken by
   adding 0 or 1 to the count. All numbers are unsigned, as numba lets negative ones count from the end.
-- A degree is two bytes, and looked up in ``indptr`` only if it is larger than one can tell.
+- Beside its number, a node's place holds the logarithm of its degree. So few degrees are looked up:
+  those of nodes that hold more than r_max times the power of two below theirs.
 """
 
 from __future__ import annotations
@@ -21,13 +22,16 @@ from numba.extending import register_jitable
 
 from grandplus.compiled import prefetch
 
-MOST_NODES = 2**32  # numbers and nodes are stored in 32 bits
-LARGE = 2**16 - 1  # a degree in two bytes: this much or more
+NUMBER_BITS = 27  # of 32; the rest hold the logarithm of the degree
+NUMBERS = 2**NUMBER_BITS
 EDGES_AHEAD = 64
+ROWS_AHEAD = 1
 PUSHES_AHEAD = 8
+LOOK_UPS_AHEAD = 16
 LINE = 16  # 4-byte ids a cache line
 LINES = 4  # prefetched of a row of the adjacency; the processor goes on by itself in longer ones
 _0, _1 = np.uint64(0), np.uint64(1)
+_NUMBER = np.uint64(NUMBERS - 1)
 _LOW_32 = np.uint64(2**32 - 1)
 
 
@@ -36,8 +40,8 @@ _LOW_32 = np.uint64(2**32 - 1)
 
 
 def push_block(  # type: ignore[no-untyped-def]
-    indptr, indices, small_degree, sources, w, rmax,
-    first, place, node, residue, mixed, limit, push, push_share, push_start, push_end, best,
+    indptr, indices, sources, w, rmax,
+    first, place, node, code, residue, mixed, limit, push, push_share, push_start, push_end, best,
     out_neighbors, out_weights, out_error, out_edges,
 ):  # fmt: skip
     """Rows of ``sources``, numbered from ``first``; returns the first number of the next block.
@@ -46,28 +50,27 @@ def push_block(  # type: ignore[no-untyped-def]
     """
     last = len(w) - 1
     for row in range(len(sources)):
-        if first + np.uint64(len(node)) >= MOST_NODES:
-            place[:] = 0
+        if first + np.uint64(len(node)) > NUMBERS:
+            for u in range(len(place)):
+                place[u] &= ~_NUMBER
             first = _1
         # r^(0) = e_s
-        place[sources[row]] = first
-        node[0], residue[0] = sources[row], 1.0
-        count, known, edges = _1, _0, _0
+        count = _give(sources[row], 1.0, _0, first, place, node, code, residue)
+        known, edges = _0, _0
         for order in range(last):
             for i in range(known, count):
-                degree = np.uint64(small_degree[node[i]])
-                if degree == LARGE:
-                    degree = indptr[node[i] + _1] - indptr[node[i]] + _1
-                limit[i], mixed[i] = degree * rmax, 0.0
+                limit[i], mixed[i] = (_1 << np.uint64(code[i])) * rmax, 0.0
             known = count
             pushes = _take_residues(count, w[order], residue, mixed, limit, push, push_share)
-            pushes = _look_up(pushes, indptr, indices, node, push, push_share, push_start, push_end)
+            pushes = _look_up(
+                pushes, rmax, indptr, indices, node, limit, push, push_share, push_start, push_end
+            )  # fmt: skip
             if pushes == _0:
                 break
             for i in range(pushes):
                 edges += push_end[i] - push_start[i] + _1
             count = _pass_on(
-                pushes, count, first, indices, place, node, residue, push, push_share, push_start, push_end
+                pushes, count, first, indices, place, node, code, residue, push, push_share, push_start, push_end
             )
         mixed[known:count] = 0.0
         for i in range(count):
@@ -76,7 +79,7 @@ def push_block(  # type: ignore[no-untyped-def]
         kept = 0.0
         for i in range(_choose(count, first, place, node, mixed, best, out_neighbors.shape[1])):
             u = best[i] & _LOW_32
-            mass = mixed[place[u] - first]
+            mass = mixed[(place[u] & _NUMBER) - first]
             out_neighbors[row, i], out_weights[row, i] = u, mass
             kept += mass
         out_error[row] = max(0.0, 1.0 - kept)
@@ -99,57 +102,64 @@ def _take_residues(count, weight, residue, mixed, limit, push, push_share):  # t
 
 
 @register_jitable
-def _look_up(pushes, indptr, indices, node, push, push_share, push_start, push_end):  # type: ignore[no-untyped-def]
-    """Where the neighbours of the nodes to push lie, and what each gets."""
+def _look_up(  # type: ignore[no-untyped-def]
+    pushes, rmax, indptr, indices, node, limit, push, push_share, push_start, push_end
+):  # fmt: skip
+    """Of nodes that may be pushed, keep those that are: where their neighbours lie, and what each gets."""
     kept = _0
     for i in range(pushes):
-        v = np.uint64(node[push[i]])
+        prefetch(indptr, node[push[min(i + np.uint64(LOOK_UPS_AHEAD), pushes - _1)]])
+        v, mass = np.uint64(node[push[i]]), push_share[i]
         start, end = indptr[v], indptr[v + _1]
-        if kept < PUSHES_AHEAD:
-            _prefetch_row(indices, start)
-        share = push_share[i] / (end - start + _1)
+        degree = end - start + _1
+        share = mass / degree
+        limit[push[i]] = degree * rmax
         push[kept], push_share[kept], push_start[kept], push_end[kept] = push[i], share, start, end
-        kept += np.uint64(share > 0.0)  # not so small that it is rounded to nothing
+        # A share may be so small that it is rounded to nothing.
+        kept += np.uint64((mass > degree * rmax) & (share > 0.0))
     for i in range(kept, kept + np.uint64(PUSHES_AHEAD)):
         push_start[i] = push_end[i] = _0
+    for i in range(min(kept, np.uint64(PUSHES_AHEAD))):
+        _prefetch_row(indices, push_start[i], push_end[i])
     return kept
 
 
 @register_jitable
-def _prefetch_row(indices, start):  # type: ignore[no-untyped-def]
-    for line in range(LINES):
-        prefetch(indices, start + np.uint64(line * LINE))
+def _prefetch_row(indices, start, end):  # type: ignore[no-untyped-def]
+    for line in range(start, min(end, start + np.uint64(LINES * LINE)), LINE):
+        prefetch(indices, line)
 
 
 @register_jitable
 def _pass_on(  # type: ignore[no-untyped-def]
-    pushes, count, first, indices, place, node, residue, push, push_share, push_start, push_end
+    pushes, count, first, indices, place, node, code, residue, push, push_share, push_start, push_end
 ):  # fmt: skip
     """Give shares to the neighbours of all nodes to push; returns the new count of reached nodes."""
+    ahead = np.uint64(EDGES_AHEAD)
     for i in range(pushes):
-        _prefetch_row(indices, push_start[i + np.uint64(PUSHES_AHEAD)])
-        start, end, share = push_start[i], push_end[i], push_share[i]
-        ahead = np.uint64(EDGES_AHEAD)
-        following = push_start[i + _1]
-        for j in range(following, min(push_end[i + _1], following + ahead)):
+        _prefetch_row(indices, push_start[i + np.uint64(PUSHES_AHEAD)], push_end[i + np.uint64(PUSHES_AHEAD)])
+        following = push_start[i + np.uint64(ROWS_AHEAD)]
+        for j in range(following, min(push_end[i + np.uint64(ROWS_AHEAD)], following + ahead)):
             prefetch(place, indices[j])
+        start, end, share = push_start[i], push_end[i], push_share[i]
         residue[push[i]] += share
         middle = end - min(ahead, end - start)
         for j in range(start, middle):
             prefetch(place, indices[j + ahead])
-            count = _give(indices[j], share, count, first, place, node, residue)
+            count = _give(indices[j], share, count, first, place, node, code, residue)
         for j in range(middle, end):
-            count = _give(indices[j], share, count, first, place, node, residue)
+            count = _give(indices[j], share, count, first, place, node, code, residue)
     return count
 
 
 @register_jitable
-def _give(u, share, count, first, place, node, residue):  # type: ignore[no-untyped-def]
-    at = place[u]
-    new = at < first
-    i = count if new else at - first
-    node[count] = u
-    place[u] = first + i
+def _give(u, share, count, first, place, node, code, residue):  # type: ignore[no-untyped-def]
+    at = np.uint64(place[u])
+    number = at & _NUMBER
+    new = number < first
+    i = count if new else number - first
+    node[count], code[count] = u, at >> np.uint64(NUMBER_BITS)
+    place[u] = at - number + first + i
     residue[i] += share
     return count + np.uint64(new)
 
@@ -171,6 +181,6 @@ def _choose(count, first, place, node, mixed, best, top_k):  # type: ignore[no-u
             if found == len(best):
                 best.sort()
                 found = top_k
-                least = np.float32(mixed[place[best[top_k - 1] & _LOW_32] - first])
+                least = np.float32(mixed[(place[best[top_k - 1] & _LOW_32] & _NUMBER) - first])
     best[:found].sort()
     return min(found, top_k)
