@@ -8,8 +8,8 @@ repro: .venv/ready ## run the pipeline and print what came out
 	@echo
 	@python -m grandplus results
 
-test: .venv/ready ## run the tests
-	python -m pytest
+test: .venv/ready ## run the tests, a process on each core
+	python -m pytest -n auto --dist loadfile
 
 check: .venv/ready ## lint, format and types
 	ruff check .
@@ -34,6 +34,7 @@ faults: .venv/ready ## kill every stage in every way, ten times each; minutes
 lock:
 	uv pip compile pyproject.toml requirements/torch-needs.in --extra dev --universal --python-version 3.11 \
 	  --generate-hashes --no-header --no-annotate --override requirements/without-torch.in --output-file requirements/main.lock
+	sed -i '1i # Made by make lock; all but PyTorch, which stands in requirements/torch.lock.' requirements/main.lock
 
 clean: ## remove unfinished work and results; DVC's cache and downloads stay
 	rm -rf .grandplus data/raw data/graph data/rows data/model data/predictions reports/plots
