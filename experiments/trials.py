@@ -194,3 +194,14 @@ def _name(case: Case, trial: int) -> tuple[str, str, str, int]:
 
 def _case_of(row: Row, cases: list[Case]) -> Case | None:
     return next((case for case in cases if _name(case, row["trial"]) == _key(row)), None)
+
+
+def best_on_validation(rows: Iterable[Row]) -> str:
+    """The change whose trials have the highest mean validation accuracy; the first of equals.
+
+    Test scores are not looked at.
+    """
+    scores: dict[str, list[float]] = {}
+    for row in rows:
+        scores.setdefault(row["change"], []).append(row["validation"])
+    return max(scores, key=lambda change: float(np.mean(scores[change])))

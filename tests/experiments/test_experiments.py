@@ -1,0 +1,127 @@
+"""Experiments go on after a kill, choose without test labels, and compare as Welch does."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy import stats
+
+from experiments import trials
+from experiments.table2.__main__ import Cell
+from experiments.trials import Case, Prepared, best_on_validation, fill, read_rows, train_blind
+from grandplus.graph import Graph, as_adjacency
+from grandplus.inference import model_inputs
+from grandplus.propagation.gfpush import gfpush
+from grandplus.propagation.weights import weights
+from grandplus.settings import load_settings
+from grandplus.splits import make_splits
+
+CASES = [Case("cora", "ppr"), Case("cora", "avg", (("train.lr", 0.1),))]
+
+
+@pytest.fixture
+def prepared(monkeypatch):
+    """Three communities of 20 nodes as the graph of every case, and short trainings."""
+    monkeypatch.setenv("GRANDPLUS_WORKERS", "1")
+
+    def prepare(case: Case) -> Prepared:
+        rng = np.random.default_rng(0)
+        labels = np.arange(60) % 3
+        same = labels[:, None] == labels
+        edges = sp.csr_array(np.triu(rng.random((60, 60)) < np.where(same, 0.3, 0.05), 1))
+        features = (np.eye(3)[labels] + 0.9 * rng.random((60, 3))).astype(np.float32)
+        graph = Graph(as_adjacency(edges), features, labels, ["a", "b", "c"], np.arange(60))
+        lr = dict(case.changes).get("train.lr", 0.01)
+        changes = {"lr": lr, "max_epochs": 15, "hidden": 8}
+        split = {"split": "per-class", "train_per_class": 3, "val_per_class": 4}
+        settings = load_settings(dataset="cora", matrix="ppr", trials=9, train=changes, preprocess=split)
+        rows = gfpush(graph, np.arange(60), weights=weights("avg", order=2), rmax=1e-6, top_k=8)
+        splits = make_splits(labels, settings.preprocess, {}, seed=0, trials=9)
+        propagated = model_inputs(graph, rows.info.weights, settings.train)
+        return Prepared(settings, graph, splits, rows, propagated, f"digest{lr}")
+
+    monkeypatch.setattr(trials, "prepare", prepare)
+    return prepare
+
+
+def test_a_cut_file_is_completed_to_the_same_bytes(prepared, tmp_path):
+    file = tmp_path / "trials.csv"
+    rows = fill(file, CASES, 2)
+    whole = file.read_bytes()
+    assert [(row["matrix"], row["trial"]) for row in rows] == [("ppr", 0), ("avg", 0), ("ppr", 1), ("avg", 1)]
+    for length in (0, 40, len(whole) // 2, len(whole) - 3):
+        file.write_bytes(whole[:length])
+        assert fill(file, CASES, 2) == rows
+        assert file.read_bytes() == whole
+
+
+def test_finished_trials_are_not_made_again(prepared, tmp_path, monkeypatch):
+    file = tmp_path / "trials.csv"
+    rows = fill(file, CASES, 2)
+    monkeypatch.setattr(trials, "score", None)
+    assert fill(file, CASES, 2) == rows
+    assert fill(file, CASES[:1], 2) == rows[::2]  # and other cases' lines stay
+    assert len(read_rows(file)) == 4
+
+
+def test_lines_of_other_inputs_are_made_anew(prepared, tmp_path):
+    file = tmp_path / "trials.csv"
+    rows = fill(file, CASES[:1], 1)
+    file.write_text(file.read_text().replace("digest0.01", "digest0.02").replace(str(rows[0]["steps"]), "1"))
+    assert fill(file, CASES[:1], 1) == rows
+
+
+def test_more_trials_keep_the_first_ones(prepared, tmp_path):
+    few = fill(tmp_path / "few.csv", CASES[:1], 1)
+    assert fill(tmp_path / "many.csv", CASES[:1], 3)[:1] == few
+
+
+def test_the_choice_does_not_depend_on_test_labels(prepared, tmp_path, monkeypatch):
+    """Validation scores, and so what is chosen, are the same when the test labels are scrambled."""
+
+    def scrambled(case):
+        found = prepared(case)
+        labels = found.graph.labels.copy()
+        for trial in range(2):
+            test = found.splits.of(trial).test
+            watched = found.splits.of(1 - trial)
+            free = np.setdiff1d(test, np.concatenate([watched.train, watched.val]))
+            labels[free] = np.random.default_rng(1).permutation(labels[free])
+        return dataclasses.replace(found, graph=dataclasses.replace(found.graph, labels=labels))
+
+    first = fill(tmp_path / "a.csv", CASES, 2)
+    monkeypatch.setattr(trials, "prepare", scrambled)
+    second = fill(tmp_path / "b.csv", CASES, 2)
+    assert [row["test"] for row in first] != [row["test"] for row in second]
+    assert [row["validation"] for row in first] == [row["validation"] for row in second]
+    assert best_on_validation(first) == best_on_validation(second)
+
+
+def test_training_is_given_no_test_label(prepared, monkeypatch):
+    given = {}
+    monkeypatch.setattr(trials, "train", lambda features, labels, *_, **__: given.update(labels=labels))
+    found = prepared(CASES[0])
+    split = found.splits.of(0)
+    train_blind(found, split, 0)
+    assert set(given["labels"][split.test]) == {-1}
+    watched = np.concatenate([split.train, split.val])
+    np.testing.assert_array_equal(given["labels"][watched], found.graph.labels[watched])
+
+
+def test_the_best_is_chosen_by_validation_alone():
+    rows = [
+        {"change": change, "validation": validation, "test": test}
+        for change, validation, test in (("a", 0.8, 0.9), ("a", 0.7, 0.9), ("b", 0.9, 0.1), ("b", 0.7, 0.1))
+    ]
+    assert best_on_validation(rows) == "b"
+
+
+def test_the_interval_is_welchs():
+    cell = Cell("cora", "ppr", 30, 85.0, 0.7, 85.8, 0.4)
+    # A difference as large as the half width is just significant at 5 %.
+    at_the_edge = stats.ttest_ind_from_stats(cell.half_width, 0.7, 30, 0.0, 0.4, 100, equal_var=False)
+    assert at_the_edge.pvalue == pytest.approx(0.05)
+    assert cell.difference == pytest.approx(-0.8)
+    assert not cell.reached
+    assert Cell("cora", "ppr", 30, 85.75, 0.7, 85.8, 0.4).reached
