@@ -22,7 +22,7 @@ from grandplus import execution
 from grandplus.datasets.fetch import fetch
 from grandplus.datasets.raw import read
 from grandplus.graph import Graph
-from grandplus.inference import model_inputs
+from grandplus.inference import infer, model_inputs
 from grandplus.preprocess import preprocess
 from grandplus.propagation.gfpush import gfpush
 from grandplus.propagation.rows import Rows
@@ -34,6 +34,7 @@ from grandplus.training.trainer import Trained, train
 
 COLUMNS = ("dataset", "matrix", "change", "trial", "validation", "test", "train_loss", "val_loss", "steps", "inputs")
 Row = dict[str, Any]
+_inputs: dict[Case, NDArray[np.float32]] = {}  # of every node, which the trials of a case share
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,6 @@ class Case:
 class Prepared:
     """All that the trials of a case have in common.
 
-    propagated : what inference takes, by power iteration
     inputs : a digest of the settings and the graph
     """
 
@@ -66,7 +66,6 @@ class Prepared:
     graph: Graph
     splits: Splits
     rows: Rows
-    propagated: NDArray[np.float32]
     inputs: str
 
 
@@ -102,7 +101,9 @@ def score(case: Case, trial: int) -> Row:
     split = prepared.splits.of(trial)
     trained = train_blind(prepared, split, trial)
     labels = prepared.graph.labels
-    predicted = trained.model.predict_proba(prepared.propagated).argmax(axis=1)
+    if case not in _inputs and not trained.model.multiplies_first:
+        _inputs[case] = model_inputs(prepared.graph, trained.model)
+    predicted = infer(prepared.graph, trained.model, inputs=_inputs.get(case)).argmax(axis=1)
     best = trained.history["step"].index(trained.model.info["best_step"])
     return {
         "dataset": case.dataset,
@@ -155,8 +156,7 @@ def prepare(case: Case) -> Prepared:
     digest = hashlib.sha256(used.encode())
     digest.update(graph.adjacency.fingerprint.encode())
     digest.update(graph.labels.data)
-    propagated = model_inputs(graph, rows.info.weights, settings.train)
-    return Prepared(settings, graph, splits, rows, propagated, digest.hexdigest()[:12])
+    return Prepared(settings, graph, splits, rows, digest.hexdigest()[:12])
 
 
 def read_rows(file: Path) -> list[Row]:

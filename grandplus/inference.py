@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,10 +13,9 @@ from tqdm import tqdm
 
 from grandplus import execution
 from grandplus.errors import GrandPlusError
-from grandplus.graph import Graph
+from grandplus.graph import Features, Graph
 from grandplus.propagation.power import propagate
 from grandplus.scratch import finished_whole
-from grandplus.settings import Train
 from grandplus.splits import Split, Splits
 from grandplus.training.model import Model
 
@@ -39,25 +37,36 @@ def infer_trials(graph_folder: Path, model_folder: Path, out: Path) -> None:
         if target.exists():
             continue
         model = Model.load(file, execution.device())
-        if inputs is None:  # the same for all trials: they share the propagation matrix
-            inputs = model_inputs(graph, model.weights, model.train)
-        table = predictions_table(graph, splits.of(trial), model.predict_proba(inputs))
+        if inputs is None and not model.multiplies_first:
+            inputs = model_inputs(graph, model)  # the same for all trials: they share the propagation matrix
+        table = predictions_table(graph, splits.of(trial), infer(graph, model, inputs=inputs))
         with finished_whole(target) as partial:
             pq.write_table(table, partial)
 
 
-def infer(graph: Graph, model: Model) -> NDArray[np.float32]:
-    """Class probabilities of every node: float32 (n, C)."""
-    return model.predict_proba(model_inputs(graph, model.weights, model.train))
+def infer(graph: Graph, model: Model, *, inputs: NDArray[np.float32] | None = None) -> NDArray[np.float32]:
+    """Class probabilities of every node: float32 (n, C).
 
+    Propagates the narrower side of the first layer where that is exact: (ΠX)W = Π(XW).
 
-def model_inputs(graph: Graph, weights: Sequence[float], train: Train) -> NDArray[np.float32]:
-    """What the MLP takes, by power iteration: ΠX, or (1 - δ)ΠX if training doesn't renormalise.
-
-    float32 (n, d); models of the same propagation matrix and settings share it.
+    inputs : ``model_inputs(graph, model)`` if it is there already, from a model of the same settings
     """
-    features = propagate(graph, graph.features, weights=weights)
-    return features if train.renormalize else features * np.float32(1 - train.dropnode)
+    if model.multiplies_first:
+        return model.predict_proba_of_products(_propagated(graph, model.first_product(graph.features), model))
+    return model.predict_proba(model_inputs(graph, model) if inputs is None else inputs)
+
+
+def model_inputs(graph: Graph, model: Model) -> NDArray[np.float32]:
+    """What the MLP takes, by power iteration: ΠX, or (1 - δ)ΠX if the model doesn't renormalise.
+
+    float32 (n, d); models of the same settings share it.
+    """
+    return _propagated(graph, graph.features, model)
+
+
+def _propagated(graph: Graph, features: Features, model: Model) -> NDArray[np.float32]:
+    scale = 1.0 if model.train.renormalize else 1 - model.train.dropnode
+    return propagate(graph, features, weights=model.weights) * np.float32(scale)
 
 
 def predictions_table(graph: Graph, split: Split, probabilities: NDArray[np.float32]) -> pa.Table:

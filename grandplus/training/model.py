@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -16,6 +17,7 @@ from safetensors.torch import save
 from torch import Tensor, nn
 
 from grandplus.errors import GrandPlusError
+from grandplus.graph import Features
 from grandplus.scratch import finished_whole
 from grandplus.settings import Train
 from grandplus.training.layer_input import layer_input
@@ -58,6 +60,10 @@ class MLP(nn.Module):
         copies : equal parts of the batch, of which BatchNorm sees each by itself
         """
         hidden = self.linears[0](inputs if isinstance(inputs, tuple) else self._into(0, inputs, rng, copies))
+        return self.after_first(hidden, rng, copies)
+
+    def after_first(self, hidden: Tensor, rng: np.random.Generator | None = None, copies: int = 1) -> Tensor:
+        """Logits (b, C) of what the first layer puts out."""
         for number in range(1, len(self.linears)):
             hidden = self.linears[number](self._into(number, hidden, rng, copies))
         logits: Tensor = hidden
@@ -105,13 +111,32 @@ class Model:
     train: Train
     info: dict[str, Any]
 
-    @torch.inference_mode()
+    @property
+    def multiplies_first(self) -> bool:
+        """Whether the first product can come before propagation, and leaves fewer columns to propagate."""
+        first = self.mlp.linears[0]
+        return isinstance(first, SparseLinear) and first.outputs < self.mlp.features
+
+    def first_product(self, features: Features) -> NDArray[np.float32]:
+        """X W of the first layer, without its bias: float32 (n, h) from (n, d)."""
+        weight = torch.cat(list(cast(SparseLinear, self.mlp.linears[0]).blocks), dim=1)
+        return np.asarray(features @ weight.detach().cpu().numpy())
+
     def predict_proba(self, inputs: NDArray[np.float32]) -> NDArray[np.float32]:
         """Class probabilities: float32 (b, C) from the inputs (b, d) of b nodes."""
+        return self._probabilities(self.mlp, inputs)
+
+    def predict_proba_of_products(self, products: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The same from the inputs' products with W of the first layer: (b, h)."""
+        bias = cast(Tensor, self.mlp.linears[0].bias)
+        return self._probabilities(lambda part: self.mlp.after_first(part + bias), products)
+
+    @torch.inference_mode()
+    def _probabilities(self, logits: Callable[[Tensor], Tensor], inputs: NDArray[np.float32]) -> NDArray[np.float32]:
         self.mlp.eval()
         device = next(self.mlp.parameters()).device
         parts = torch.split(torch.from_numpy(inputs), ROWS_AT_ONCE)
-        return torch.cat([self.mlp(part.to(device)).softmax(dim=-1).cpu() for part in parts]).numpy()
+        return torch.cat([logits(part.to(device)).softmax(dim=-1).cpu() for part in parts]).numpy()
 
     def save(self, file: Path | str) -> None:
         """Write a ``safetensors`` file; the settings stand in its header."""

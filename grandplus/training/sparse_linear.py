@@ -24,6 +24,7 @@ class SparseLinear(nn.Module):
 
     def __init__(self, inputs: int, outputs: int) -> None:
         super().__init__()
+        self.outputs = outputs
         widths = [min(BLOCK, outputs - start) for start in range(0, outputs, BLOCK)]
         self.blocks = nn.ParameterList(_initial(inputs, inputs, width) for width in widths)
         self.bias = nn.Parameter(_initial(inputs, outputs))

@@ -11,7 +11,6 @@ from experiments import trials
 from experiments.table2.__main__ import Cell
 from experiments.trials import Case, Prepared, best_on_validation, fill, read_rows, train_blind
 from grandplus.graph import Graph, as_adjacency
-from grandplus.inference import model_inputs
 from grandplus.propagation.gfpush import gfpush
 from grandplus.propagation.weights import weights
 from grandplus.settings import load_settings
@@ -38,8 +37,7 @@ def prepared(monkeypatch):
         settings = load_settings(dataset="cora", matrix="ppr", trials=9, train=changes, preprocess=split)
         rows = gfpush(graph, np.arange(60), weights=weights("avg", order=2), rmax=1e-6, top_k=8)
         splits = make_splits(labels, settings.preprocess, {}, seed=0, trials=9)
-        propagated = model_inputs(graph, rows.info.weights, settings.train)
-        return Prepared(settings, graph, splits, rows, propagated, f"digest{lr}")
+        return Prepared(settings, graph, splits, rows, f"digest{lr}")
 
     monkeypatch.setattr(trials, "prepare", prepare)
     return prepare

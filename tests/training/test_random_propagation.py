@@ -87,7 +87,7 @@ def test_validation_sees_what_inference_sees_when_rows_are_exact(renormalize, ma
     settings = train_settings(renormalize=renormalize, dropnode=DELTA)
     model = Model(MLP(7, 2, settings), rows.info.weights, ["a", "b"], settings, {})
     propagation = RandomPropagation(features, rows, dropnode=DELTA, renormalize=renormalize)
-    np.testing.assert_allclose(dense(propagation.expected(np.arange(40))), model_inputs(graph, model.weights, settings), atol=1e-6)
+    np.testing.assert_allclose(dense(propagation.expected(np.arange(40))), model_inputs(graph, model), atol=1e-6)
 
 
 @given(seed=st.integers(0, 2**32), renormalize=st.booleans())

@@ -1,0 +1,61 @@
+"""Predictions of all nodes against dense float64 formulas, whichever side of the first layer is propagated."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+
+from grandplus.graph import Graph, as_adjacency
+from grandplus.inference import infer, model_inputs
+from grandplus.training.model import MLP, Model
+
+WEIGHTS = (0.5, 0.2, 0.3)
+
+
+@pytest.fixture
+def graph():
+    rng = np.random.default_rng(0)
+    edges = sp.random_array((30, 30), density=0.08, rng=rng)
+    features = (rng.random((30, 12)) * (rng.random((30, 12)) < 0.4)).astype(np.float32)
+    return Graph(as_adjacency(edges), sp.csr_array(features), np.zeros(30, np.int64), ["a", "b", "c"], np.arange(30))
+
+
+def model_of(train_settings, **changes):
+    torch.manual_seed(0)
+    settings = train_settings(**changes)
+    mlp = MLP(12, 3, settings)
+    for norm in mlp.norms:  # as if trained
+        norm.running_mean.normal_()
+        norm.running_var.uniform_(0.5, 2)
+    return Model(mlp, WEIGHTS, ["a", "b", "c"], settings, {})
+
+
+def propagated(graph):
+    """Σ wₙ(D̃⁻¹Ã)ⁿX, dense in float64."""
+    adjacency = graph.adjacency
+    ones = np.ones(len(adjacency.indices))
+    walk = sp.csr_array((ones, adjacency.indices, adjacency.indptr), shape=(adjacency.nodes,) * 2).toarray()
+    walk += np.eye(len(walk))
+    walk /= walk.sum(axis=1, keepdims=True)
+    return sum(
+        weight * np.linalg.matrix_power(walk, order) @ graph.features.toarray() for order, weight in enumerate(WEIGHTS)
+    )
+
+
+@pytest.mark.parametrize("renormalize", [True, False])
+@pytest.mark.parametrize(
+    ("changes", "first"),
+    [({"hidden": 5}, True), ({"hidden": 20}, False), ({"layers": 1}, True), ({"layers": 1, "batchnorm": True}, False)],
+)
+def test_probabilities_are_those_of_the_dense_formula(graph, train_settings, changes, first, renormalize):
+    model = model_of(train_settings, renormalize=renormalize, **changes)
+    assert model.multiplies_first is first
+    inputs = propagated(graph) * (1 if renormalize else 1 - model.train.dropnode)
+    exact = model.mlp.double().eval()(torch.from_numpy(inputs)).softmax(-1).detach().numpy()
+    model.mlp.float()
+    np.testing.assert_allclose(infer(graph, model), exact, atol=1e-5)
+
+
+def test_shared_inputs_give_the_same_bytes(graph, train_settings):
+    model = model_of(train_settings, batchnorm=True)
+    np.testing.assert_array_equal(infer(graph, model, inputs=model_inputs(graph, model)), infer(graph, model))
