@@ -11,20 +11,13 @@ from __future__ import annotations
 import argparse
 import functools
 import json
-import tempfile
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 import torch
 
+from experiments.trials import Case, prepare
 from grandplus import execution
-from grandplus.datasets.fetch import fetch
-from grandplus.datasets.raw import read
-from grandplus.preprocess import preprocess
-from grandplus.propagation.gfpush import gfpush
-from grandplus.propagation.weights import weights
-from grandplus.settings import CATALOG, load_settings
 from grandplus.training.trainer import EarlyStopping, train
 
 BEST_MATRIX = {"cora": "ppr", "citeseer": "ppr", "pubmed": "avg"}
@@ -58,7 +51,7 @@ class Both(EarlyStopping):
 
 def compare(dataset: str, trials: int) -> dict[str, object]:
     """Validation accuracy and steps of both rules."""
-    kept = np.array(list(execution.map_processes(functools.partial(_watch, dataset, trials), range(trials))))
+    kept = np.array(list(execution.map_processes(functools.partial(_watch, dataset), range(trials))))
     ours, released = kept[:, 0], kept[:, 1]  # each (trials, [accuracy, steps])
     gain = ours[:, 0] - released[:, 0]
     return {
@@ -73,22 +66,17 @@ def compare(dataset: str, trials: int) -> dict[str, object]:
     }
 
 
-def _watch(dataset: str, trials: int, trial: int) -> list[list[float]]:
+def _watch(dataset: str, trial: int) -> list[list[float]]:
     torch.set_num_threads(1)
-    settings = load_settings(dataset=dataset, matrix=BEST_MATRIX[dataset], trials=trials)
-    with tempfile.TemporaryDirectory() as folder:
-        fetch(settings.source, Path(folder), catalog=CATALOG, report=lambda _: None)
-        graph, splits = preprocess(read(Path(folder), settings.source, CATALOG), settings)
-    push = settings.gfpush
-    w = weights(settings.matrix, order=push.order, alpha=push.alpha)
-    rows = gfpush(graph, splits.needing_rows(), weights=w, rmax=push.rmax, top_k=push.top_k)
+    prepared = prepare(Case(dataset, BEST_MATRIX[dataset]))
+    graph, settings = prepared.graph, prepared.settings
     patience = settings.train.patience
     both = Both(patience, rules={"ours": EarlyStopping(patience), "released": ReleasedRule(patience)})
     train(
         graph.features,
         graph.labels,
-        rows,
-        splits.of(trial),
+        prepared.rows,
+        prepared.splits.of(trial),
         settings.train,
         classes=graph.classes,
         seed=[settings.seed, trial],
