@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import functools
-import json
 import math
 import os
 import sys
@@ -27,6 +26,7 @@ from numba.typed import Dict
 from numpy.typing import NDArray
 
 from benchmarks.graphs import degree_corrected
+from benchmarks.lines import print_line
 from grandplus import execution
 from grandplus.compiled import prefetch
 from grandplus.graph import Adjacency
@@ -77,7 +77,7 @@ def main() -> int:
     }
     wrong = [line["case"] for line in lines if not line["right"]]
     geometric = math.exp(sum(map(math.log, means.values())) / len(means))
-    _print(
+    print_line(
         benchmark="gfpush", case="all", threads=options.threads, to_hash_map=means, geometric_mean=geometric,
         to_floor=floors, right=not wrong,
     )  # fmt: skip
@@ -105,7 +105,7 @@ def measure(name: str, case: Case, graph: Adjacency, threads: int, repeats: int)
         floor = _timed(1, lambda: replay(graph, *pushes)) / len(replayed)
         each = whole / len(sources)
         edges = float(pushed.edges.mean())
-        lines.append(_print(
+        lines.append(print_line(
             benchmark="gfpush", case=name, repeat=repeat, nodes=graph.nodes, edges=len(graph.indices) // 2,
             matrix=case.matrix, order=case.order, rmax=case.rmax, top_k=case.top_k, threads=threads,
             rows_per_s=1 / each, hash_map_rows_per_s=1 / plain, to_hash_map=plain / each,
@@ -115,17 +115,6 @@ def measure(name: str, case: Case, graph: Adjacency, threads: int, repeats: int)
             mb_per_worker_at_most=memory / 1e6, bytes_per_node_at_most=memory / graph.nodes, **errors,
         ))  # fmt: skip
     return lines
-
-
-def _print(**line: Any) -> dict[str, Any]:
-    print(json.dumps(_rounded(line)), flush=True)
-    return line
-
-
-def _rounded(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _rounded(part) for key, part in value.items()}
-    return float(f"{value:.3g}") if isinstance(value, float) else value
 
 
 def _timed(threads: int, work: Callable[[], Any]) -> float:

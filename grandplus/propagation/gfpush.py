@@ -84,7 +84,7 @@ def push_rows(graph: Adjacency, sources: NDArray[np.int64], w: NDArray[np.float6
     kernel = _kernel(graph.indices.dtype.name)
     unsigned = {4: np.uint32, 8: np.uint64}[graph.indices.itemsize]
     adjacency = (graph.indptr.view(np.uint64), graph.indices.view(unsigned))
-    degree_codes = log2_degrees(graph) << NUMBER_BITS
+    degree_codes = log2_degrees(graph) << np.uint32(NUMBER_BITS)
     own = threading.local()
 
     def push_from(start: int) -> None:

@@ -25,7 +25,6 @@ from grandplus.compiled import prefetch
 NUMBER_BITS = 27  # of 32; the rest hold the logarithm of the degree
 NUMBERS = 2**NUMBER_BITS
 EDGES_AHEAD = 64
-ROWS_AHEAD = 1
 PUSHES_AHEAD = 8
 LOOK_UPS_AHEAD = 16
 LINE = 16  # 4-byte ids a cache line
@@ -138,8 +137,8 @@ def _pass_on(  # type: ignore[no-untyped-def]
     ahead = np.uint64(EDGES_AHEAD)
     for i in range(pushes):
         _prefetch_row(indices, push_start[i + np.uint64(PUSHES_AHEAD)], push_end[i + np.uint64(PUSHES_AHEAD)])
-        following = push_start[i + np.uint64(ROWS_AHEAD)]
-        for j in range(following, min(push_end[i + np.uint64(ROWS_AHEAD)], following + ahead)):
+        following = push_start[i + _1]
+        for j in range(following, min(push_end[i + _1], following + ahead)):
             prefetch(place, indices[j])
         start, end, share = push_start[i], push_end[i], push_share[i]
         residue[push[i]] += share
