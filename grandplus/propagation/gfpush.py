@@ -107,7 +107,7 @@ def log2_degrees(graph: Adjacency) -> NDArray[np.uint32]:
 
 
 class Scratch:
-    """One worker's memory: 4 bytes a node, and 53 for each node that a row may reach.
+    """One worker's memory: 4 bytes a node, and 57 for each node that a row may reach.
 
     The lists of reached nodes take memory only as far as a row has filled them.
     """

@@ -1,0 +1,177 @@
+"""The kernel of GFPush against dense float64: numbers of nodes, degrees, choice of the best."""
+
+import functools
+
+import numba
+import numpy as np
+import pytest
+from graphs import EDGE_CASES, FIVE, Edges, graphs, mixtures, seeded
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from grandplus.errors import GrandPlusError
+from grandplus.graph import Adjacency, as_adjacency
+from grandplus.propagation import gfpush as module
+from grandplus.propagation import push
+from grandplus.propagation.gfpush import Pushed, Scratch, log2_degrees, push_rows
+
+LARGER = seeded(300, 2000)
+RMAX = st.one_of(st.just(0.0), st.integers(1, 20).map(lambda power: 2.0**-power))
+
+
+def dense(edges: Edges, w, rmax) -> np.ndarray:
+    """Π̃ by whole passes over a dense P: float64, without lists and without top-k."""
+    walk = edges.walk
+    degrees = np.array([len(edges.neighborhoods[node]) for node in range(edges.nodes)])
+    residue = np.eye(edges.nodes)
+    mixed = w[0] * residue
+    for weight in w[1:]:
+        residue = np.where(residue > degrees * rmax, residue, 0) @ walk
+        mixed = mixed + weight * residue
+    return mixed
+
+
+def pushed(edges: Edges, w, rmax, top_k: int, ids=np.int32, nodes=None) -> Pushed:
+    given = as_adjacency(edges.matrix)
+    adjacency = Adjacency(given.indptr, given.indices.astype(ids))
+    sources = np.arange(edges.nodes) if nodes is None else np.array(nodes)
+    return push_rows(adjacency, sources, np.asarray(w, np.float64), rmax, top_k)
+
+
+def check(found: Pushed, exact: np.ndarray, rmax: float) -> None:
+    """Entries, order, what was kept and the certificate of every row."""
+    for row, expected in enumerate(exact):
+        held = found.neighbors[row] >= 0
+        nodes, weights = found.neighbors[row][held], found.weights[row][held]
+        assert np.all(held[: len(nodes)])  # filler comes last
+        assert len(set(nodes.tolist())) == len(nodes)
+        # A push that rounding decides moves an entry by rmax at most.
+        assert weights == pytest.approx(expected[nodes], rel=1e-6, abs=2 * rmax + 1e-15)
+        assert list(zip(-weights, nodes, strict=True)) == sorted(zip(-weights, nodes, strict=True))
+        left = np.delete(expected, nodes)
+        if len(nodes) == found.neighbors.shape[1]:
+            assert np.all(left <= weights[-1] * (1 + 1e-6) + 2 * rmax)
+        else:
+            assert np.all(left <= 2 * rmax)
+        assert found.l1_error[row] == pytest.approx(1 - weights.sum(dtype=np.float64), abs=1e-6)
+
+
+def same(one: Pushed, other: Pushed) -> bool:
+    parts = ("neighbors", "weights", "l1_error", "edges")
+    return all(np.array_equal(getattr(one, part), getattr(other, part)) for part in parts)
+
+
+@given(edges=graphs(), w=mixtures(), rmax=RMAX, top_k=st.sampled_from([1, 2, 3, 9, 10**9]))
+@example(edges=LARGER, w=np.full(4, 1 / 4), rmax=1e-4, top_k=1)
+@example(edges=LARGER, w=np.full(4, 1 / 4), rmax=1e-4, top_k=17)
+@example(edges=LARGER, w=np.full(4, 1 / 4), rmax=0.0, top_k=10**9)
+@example(edges=LARGER, w=np.eye(3)[2], rmax=1e-3, top_k=64)
+def test_rows_are_those_of_whole_dense_passes(edges, w, rmax, top_k):
+    exact = dense(edges, w, rmax)
+    narrow = pushed(edges, w, rmax, top_k)
+    check(narrow, exact, rmax)
+    assert same(narrow, pushed(edges, w, rmax, top_k, np.int64))
+
+
+@pytest.mark.parametrize("edges", EDGE_CASES.values(), ids=EDGE_CASES.keys())
+@pytest.mark.parametrize("rmax", [0.0, 1e-3, 0.2])
+def test_odd_graphs(edges, rmax):
+    w = np.full(4, 1 / 4)
+    check(pushed(edges, w, rmax, 3), dense(edges, w, rmax), rmax)
+
+
+def test_long_rows_short_rows_and_many_pushes():
+    # A hub whose row is longer than what is prefetched, beside a path.
+    hub = Edges(400, tuple((0, i) for i in range(1, 300)) + tuple((i, i + 1) for i in range(299, 399)))
+    w = np.full(6, 1 / 6)
+    check(pushed(hub, w, 1e-6, 50), dense(hub, w, 1e-6), 1e-6)
+
+
+# --- The choice of the best ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("top_k", [1, 2, 16, 100, 400])
+@pytest.mark.parametrize("leaves", [15, 33, 34, 35, 300])
+def test_of_many_equal_weights_the_lowest_nodes_stay(leaves, top_k):
+    # From the centre, which comes last, one step gives all leaves the same. They are kept in the order of
+    # their numbers, however often the room for candidates is full.
+    star = Edges(leaves + 1, tuple((leaves, i) for i in range(leaves)))
+    found = pushed(star, [0.5, 0.5], 0.0, top_k, nodes=[leaves])
+    assert found.neighbors[0].tolist() == [leaves, *range(leaves)][:top_k]
+
+
+def test_equal_weights_reached_in_another_order_are_kept_by_node():
+    # Two steps from 0: the leaves of node 2 have higher numbers than those of node 1, or the other way.
+    for first, second in ((range(3, 103), range(103, 203)), (range(103, 203), range(3, 103))):
+        edges = Edges(203, ((0, 1), (0, 2), *((1, i) for i in first), *((2, i) for i in second)))
+        found = pushed(edges, [0, 0, 1.0], 0.0, 12, nodes=[0])
+        assert found.neighbors[0].tolist() == [0, 1, 2, *range(3, 12)]
+
+
+@given(
+    values=st.lists(st.integers(0, 12).map(lambda power: 2.0**-power), min_size=1, max_size=120),
+    top_k=st.integers(1, 40),
+    seed=st.integers(0, 9),
+)
+def test_choose_is_a_sort(values, top_k, seed):
+    node = np.random.default_rng(seed).permutation(len(values)).astype(np.uint32)
+    place = np.zeros(len(values), np.uint32)
+    place[node] = 5 + np.arange(len(values))
+    best = np.empty(2 * top_k + 32, np.uint64)
+    count, first = np.uint64(len(values)), np.uint64(5)
+    found = compiled_choose()(count, first, place, node, np.array(values), best, top_k)
+    expected = sorted(range(len(values)), key=lambda i: (-values[i], node[i]))[:top_k]
+    assert (best[:found] & np.uint64(2**32 - 1)).tolist() == node[expected].tolist()
+
+
+@functools.cache
+def compiled_choose():
+    return numba.njit(push._choose)
+
+
+# --- Numbers and degrees ---------------------------------------------------------------------
+
+
+def test_places_are_numbered_anew_when_numbers_run_out(monkeypatch):
+    w, rmax = np.full(4, 1 / 4), 1e-4
+    expected = pushed(LARGER, w, rmax, 8)
+    starts = []
+
+    class Late(Scratch):
+        def __init__(self, *arguments):
+            super().__init__(*arguments)
+            self.first = push.NUMBERS - len(self.node) - 500  # a row or two before there are none
+            starts.append(self)
+
+    monkeypatch.setattr(module, "Scratch", Late)
+    monkeypatch.setenv("GRANDPLUS_WORKERS", "1")
+    assert same(pushed(LARGER, w, rmax, 8), expected)
+    assert starts[0].first < push.NUMBERS // 2
+    codes = starts[0].place >> np.uint32(push.NUMBER_BITS)
+    assert np.array_equal(codes, log2_degrees(as_adjacency(LARGER.matrix)))
+
+
+def test_logarithms_of_degrees_are_exact():
+    degrees = np.array([1, 2, 3, 4, 7, 8, 2**20 - 1, 2**20, 2**31 - 1, 2**31])
+    graph = Adjacency(np.concatenate([[0], np.cumsum(degrees - 1)]), np.empty(0, np.int32))
+    assert log2_degrees(graph).tolist() == [0, 1, 1, 2, 2, 3, 19, 20, 30, 31]
+
+
+def test_scratch_is_small_where_rmax_bounds_what_a_row_reaches():
+    codes = np.zeros(1_000_000, np.uint32)
+    bounded = sum(part.nbytes for part in Scratch(codes, 4, 1e-2, 32).arrays)
+    assert bounded < 4 * 1_000_000 + 57 * 1_000
+    most = sum(part.nbytes for part in Scratch(codes, 4, 0.0, 32).arrays)
+    assert most < 61 * 1_000_100
+
+
+def test_more_than_can_be_numbered_is_refused():
+    codes = np.broadcast_to(np.uint32(0), push.NUMBERS)  # no memory
+    with pytest.raises(GrandPlusError, match=f"a row may reach {push.NUMBERS} nodes; expected fewer than"):
+        Scratch(codes, 4, 0.0, 32)
+
+
+def test_every_order_of_pushes_of_the_five_nodes():
+    w = np.array([0.25, 0.25, 0.5])
+    for rmax in (0.0, 0.05, 1 / 8, 0.3):
+        check(pushed(FIVE, w, rmax, 5), dense(FIVE, w, rmax), rmax)
