@@ -20,7 +20,7 @@ from grandplus import execution
 from grandplus.compiled import FLOAT32, FLOAT64, INT32, INT64, UINT32, UINT64, compiled, writable
 from grandplus.errors import GrandPlusError
 from grandplus.graph import Adjacency, Graph, as_adjacency
-from grandplus.propagation.push import NUMBER_BITS, NUMBERS, PUSHES_AHEAD, push_block
+from grandplus.propagation.push import NUMBERS, PUSHES_AHEAD, push_block, write_degrees
 from grandplus.propagation.rows import Rows, RowsInfo
 from grandplus.propagation.weights import checked_weights
 
@@ -84,12 +84,11 @@ def push_rows(graph: Adjacency, sources: NDArray[np.int64], w: NDArray[np.float6
     kernel = _kernel(graph.indices.dtype.name)
     unsigned = {4: np.uint32, 8: np.uint64}[graph.indices.itemsize]
     adjacency = (graph.indptr.view(np.uint64), graph.indices.view(unsigned))
-    degree_codes = log2_degrees(graph) << np.uint32(NUMBER_BITS)
     own = threading.local()
 
     def push_from(start: int) -> None:
         if not hasattr(own, "scratch"):
-            own.scratch = Scratch(degree_codes, len(w) - 1, rmax, out.neighbors.shape[1])
+            own.scratch = Scratch(graph, len(w) - 1, rmax, out.neighbors.shape[1])
         end = min(start + BLOCK, len(sources))
         outputs = (part[start:end] for part in (out.neighbors, out.weights, out.l1_error, out.edges))
         block = sources[start:end].view(np.uint64)
@@ -100,25 +99,20 @@ def push_rows(graph: Adjacency, sources: NDArray[np.int64], w: NDArray[np.float6
     return out
 
 
-def log2_degrees(graph: Adjacency) -> NDArray[np.uint32]:
-    """The whole part of the logarithm of each degree: the exponent of the degree as a float."""
-    exponents = graph.degrees.astype(np.float64).view(np.int64) >> 52
-    return (exponents - 1023).astype(np.uint32)
-
-
 class Scratch:
     """One worker's memory: 4 bytes a node, and 57 for each node that a row may reach.
 
     The lists of reached nodes take memory only as far as a row has filled them.
     """
 
-    def __init__(self, degree_codes: NDArray[np.uint32], order: int, rmax: float, top_k: int) -> None:
+    def __init__(self, graph: Adjacency, order: int, rmax: float, top_k: int) -> None:
         # A push takes more than degree · rmax from the mass of its round, which is 1 at most.
-        reached = int(min(len(degree_codes), 1.001 * order / rmax + 64 if rmax > 0 else len(degree_codes)))
+        reached = int(min(graph.nodes, 1.001 * order / rmax + 64 if rmax > 0 else graph.nodes))
         if reached >= NUMBERS - 1:
             raise GrandPlusError(f"a row may reach {reached} nodes", expected=f"fewer than {NUMBERS}", fix="raise rmax")
         self.first = 1  # number in ``place`` of the next row's first node
-        self.place = degree_codes.copy()
+        self.place = np.empty(graph.nodes, np.uint32)
+        _degrees_kernel()(graph.indptr.view(np.uint64), self.place)
         self.node, self.code = np.empty(reached + 1, np.uint32), np.empty(reached + 1, np.uint8)
         self.residue = np.zeros(reached + 1)
         self.mixed, self.limit = (np.empty(reached + 1) for _ in range(2))
@@ -155,3 +149,8 @@ def _kernel(index_type: str) -> Any:
     scratch += [writable(part) for part in (UINT32, FLOAT64, UINT64, UINT64, UINT64)]
     outputs = [types.Array(part.dtype, 2, "C") for part in (ids, FLOAT32)] + [writable(FLOAT32), writable(INT64)]
     return compiled(push_block, UINT64, given, UINT64, FLOAT64, types.float64, types.uint64, *scratch, *outputs)
+
+
+@functools.cache
+def _degrees_kernel() -> Any:
+    return compiled(write_degrees, UINT64, writable(UINT32))

@@ -34,6 +34,14 @@ _NUMBER = np.uint64(NUMBERS - 1)
 _LOW_32 = np.uint64(2**32 - 1)
 
 
+def write_degrees(indptr, place):  # type: ignore[no-untyped-def]
+    """The whole part of the logarithm of each degree, which is its exponent as a float, above the numbers' bits."""
+    for v in range(np.uint64(len(place))):
+        degree = np.float64(indptr[v + _1] - indptr[v] + _1)
+        exponent = (degree.view(np.uint64) >> np.uint64(52)) - np.uint64(1023)
+        place[v] = exponent << np.uint64(NUMBER_BITS)
+
+
 # Lists of the nodes that a row reaches have room for one more than there can be, and those of
 # pushes for PUSHES_AHEAD more: what is added up rather than branched on writes there in vain.
 

@@ -13,7 +13,7 @@ from grandplus.errors import GrandPlusError
 from grandplus.graph import Adjacency, as_adjacency
 from grandplus.propagation import gfpush as module
 from grandplus.propagation import push
-from grandplus.propagation.gfpush import Pushed, Scratch, log2_degrees, push_rows
+from grandplus.propagation.gfpush import Pushed, Scratch, push_rows
 
 LARGER = seeded(300, 2000)
 RMAX = st.one_of(st.just(0.0), st.integers(1, 20).map(lambda power: 2.0**-power))
@@ -147,28 +147,28 @@ def test_places_are_numbered_anew_when_numbers_run_out(monkeypatch):
     monkeypatch.setenv("GRANDPLUS_WORKERS", "1")
     assert same(pushed(LARGER, w, rmax, 8), expected)
     assert starts[0].first < push.NUMBERS // 2
-    codes = starts[0].place >> np.uint32(push.NUMBER_BITS)
-    assert np.array_equal(codes, log2_degrees(as_adjacency(LARGER.matrix)))
+    fresh = Scratch(as_adjacency(LARGER.matrix), 3, rmax, 8)
+    assert np.array_equal(starts[0].place >> push.NUMBER_BITS, fresh.place >> push.NUMBER_BITS)
 
 
 def test_logarithms_of_degrees_are_exact():
     degrees = np.array([1, 2, 3, 4, 7, 8, 2**20 - 1, 2**20, 2**31 - 1, 2**31])
     graph = Adjacency(np.concatenate([[0], np.cumsum(degrees - 1)]), np.empty(0, np.int32))
-    assert log2_degrees(graph).tolist() == [0, 1, 1, 2, 2, 3, 19, 20, 30, 31]
+    assert (Scratch(graph, 1, 0.5, 1).place >> push.NUMBER_BITS).tolist() == [0, 1, 1, 2, 2, 3, 19, 20, 30, 31]
 
 
 def test_scratch_is_small_where_rmax_bounds_what_a_row_reaches():
-    codes = np.zeros(1_000_000, np.uint32)
-    bounded = sum(part.nbytes for part in Scratch(codes, 4, 1e-2, 32).arrays)
+    graph = Adjacency(np.zeros(1_000_001, np.int64), np.empty(0, np.int32))
+    bounded = sum(part.nbytes for part in Scratch(graph, 4, 1e-2, 32).arrays)
     assert bounded < 4 * 1_000_000 + 57 * 1_000
-    most = sum(part.nbytes for part in Scratch(codes, 4, 0.0, 32).arrays)
+    most = sum(part.nbytes for part in Scratch(graph, 4, 0.0, 32).arrays)
     assert most < 61 * 1_000_100
 
 
 def test_more_than_can_be_numbered_is_refused():
-    codes = np.broadcast_to(np.uint32(0), push.NUMBERS)  # no memory
+    graph = Adjacency(np.broadcast_to(np.int64(0), push.NUMBERS + 1), np.empty(0, np.int32))  # takes no memory
     with pytest.raises(GrandPlusError, match=f"a row may reach {push.NUMBERS} nodes; expected fewer than"):
-        Scratch(codes, 4, 0.0, 32)
+        Scratch(graph, 4, 0.0, 32)
 
 
 def test_every_order_of_pushes_of_the_five_nodes():
