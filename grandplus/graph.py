@@ -7,6 +7,7 @@ add it, exactly once, whatever the input held.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 from dataclasses import dataclass, field
@@ -48,7 +49,7 @@ class Adjacency:
         """Degrees in Ã, so with the self-loop: int64 (n,), at least 1."""
         return np.diff(self.indptr) + 1
 
-    @property
+    @functools.cached_property
     def fingerprint(self) -> str:
         """SHA-256 of the structure; what rows of this graph are known by."""
         digest = hashlib.sha256(self.indptr.data)
