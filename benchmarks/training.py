@@ -87,6 +87,7 @@ def plain(case: Case, steps: int, trial: int) -> dict[str, float]:
             temperature=settings.temperature,
             confidence=2 / len(graph.classes),
             distance=settings.distance,
+            consistency_mean=settings.consistency_mean,
         )
         adam.zero_grad()
         loss.backward()

@@ -104,6 +104,7 @@ class Train(Section):
     temperature: Annotated[float, Field(gt=0, le=1)]  # tau of the sharpening
     confidence: Literal["auto"] | Fraction  # gamma; auto is 2 / classes
     distance: Literal["l2", "kl"]
+    consistency_mean: Literal["batch", "confident"]
     lambda_max: NonNegative
     warmup: Annotated[int, Field(ge=0)]  # steps until lambda reaches lambda_max
     clip: NonNegative  # largest gradient norm; 0 switches clipping off

@@ -23,7 +23,14 @@ class Losses(NamedTuple):
 
 
 def losses(
-    logits: Tensor, labels: Tensor, *, weight: float, temperature: float, confidence: float, distance: str
+    logits: Tensor,
+    labels: Tensor,
+    *,
+    weight: float,
+    temperature: float,
+    confidence: float,
+    distance: str,
+    consistency_mean: str,
 ) -> Losses:
     """All of a step (Eq. 14).
 
@@ -32,15 +39,19 @@ def losses(
     logits : (M, b, C), those of labelled nodes first
     labels : int64 (l,), of the labelled nodes
     weight : λ(t) of the consistency loss
-    temperature, confidence, distance : as for ``consistency_loss``
+    temperature, confidence, distance, consistency_mean : as for ``consistency_loss``
     """
     if logits.device.type == "cpu":
-        settings = weight, temperature, confidence, distance == "l2"
+        settings = weight, temperature, confidence, distance == "l2", consistency_mean == "confident"
         total, parts = _Losses.apply(logits, labels, *settings)  # type: ignore[no-untyped-call]
         return Losses(total, *parts.tolist())
     supervised = supervised_loss(logits[:, : len(labels)], labels)
     consistency = consistency_loss(
-        logits[:, len(labels) :], temperature=temperature, confidence=confidence, distance=distance
+        logits[:, len(labels) :],
+        temperature=temperature,
+        confidence=confidence,
+        distance=distance,
+        consistency_mean=consistency_mean,
     )
     return Losses(supervised + weight * consistency, supervised.item(), consistency.item())
 
@@ -53,7 +64,9 @@ def supervised_loss(logits: Tensor, labels: Tensor) -> Tensor:
     return F.cross_entropy(logits.flatten(0, 1), labels.repeat(logits.shape[0]))
 
 
-def consistency_loss(logits: Tensor, *, temperature: float, confidence: float, distance: str) -> Tensor:
+def consistency_loss(
+    logits: Tensor, *, temperature: float, confidence: float, distance: str, consistency_mean: str
+) -> Tensor:
     """Confidence-aware consistency between augmentations of unlabelled nodes (Eq. 13).
 
     Parameters
@@ -63,10 +76,12 @@ def consistency_loss(logits: Tensor, *, temperature: float, confidence: float, d
     confidence : γ; nodes whose mean prediction is less sure do not count
     distance : ``l2``, the squared difference summed over classes, or ``kl``, the cross-entropy
         against the pseudo-label (KL up to the constant entropy of it)
+    consistency_mean : average over the M · b predictions of the ``batch`` (Eq. 13), or over those of
+        ``confident`` nodes alone, as the released program does
 
     Returns
     -------
-    Scalar, averaged over all M · b predictions, confident or not; 0 where none is.
+    Scalar; 0 where no node is confident.
     """
     if logits.shape[1] == 0:
         return logits.sum()  # 0, and part of the graph like any other value
@@ -80,7 +95,8 @@ def consistency_loss(logits: Tensor, *, temperature: float, confidence: float, d
         distances = (pseudo_label - probabilities).square().sum(dim=-1)
     else:
         distances = -(pseudo_label * log_probabilities).sum(dim=-1)
-    return (confident * distances).mean()
+    counted = confident.sum().clamp(min=1) if consistency_mean == "confident" else logits.shape[1]
+    return (confident * distances).sum() / (logits.shape[0] * counted)
 
 
 def sharpen(probabilities: Tensor, temperature: float) -> Tensor:
@@ -104,11 +120,19 @@ def warmup_weight(step: int, *, lambda_max: float, warmup: int) -> float:
 class _Losses(torch.autograd.Function):
     @staticmethod
     def forward(
-        ctx: Any, logits: Tensor, labels: Tensor, weight: float, temperature: float, confidence: float, l2: bool
+        ctx: Any,
+        logits: Tensor,
+        labels: Tensor,
+        weight: float,
+        temperature: float,
+        confidence: float,
+        l2: bool,
+        over_confident: bool,
     ) -> tuple[Tensor, Tensor]:
         values = logits.detach().contiguous().numpy()
         gradient, parts = np.empty_like(values), np.empty(2)
-        _kernel()(values, labels.numpy(), weight, temperature, np.float32(confidence), l2, gradient, parts)
+        settings = weight, temperature, np.float32(confidence), l2, over_confident
+        _kernel()(values, labels.numpy(), *settings, gradient, parts)
         ctx.gradient = torch.from_numpy(gradient)
         outputs = torch.tensor(parts[0] + weight * parts[1], dtype=logits.dtype), torch.from_numpy(parts)
         ctx.mark_non_differentiable(outputs[1])
@@ -116,23 +140,26 @@ class _Losses(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
-        return ctx.gradient * gradients[0], None, None, None, None, None
+        return ctx.gradient * gradients[0], *[None] * 6
 
 
 @functools.cache
 def _kernel() -> Any:
     logits, gradient = (types.Array(types.float32, 3, "C", readonly=readonly) for readonly in (True, False))
-    settings = [types.float64, types.float64, types.float32, types.boolean]
+    settings = [types.float64, types.float64, types.float32, types.boolean, types.boolean]
     return compiled(_fill, logits, INT64, *settings, gradient, types.Array(types.float64, 1, "C"))
 
 
-def _fill(logits, labels, weight, temperature, confidence, l2, gradient, parts):  # type: ignore[no-untyped-def]
+def _fill(  # type: ignore[no-untyped-def]
+    logits, labels, weight, temperature, confidence, l2, over_confident, gradient, parts
+):
     """The gradient of the total, and the two losses, node by node in float64."""
     copies, nodes, classes = logits.shape
     labelled = len(labels)
     logs, slopes = np.empty((copies, classes)), np.empty(classes)
     mean, pseudo = np.empty(classes), np.empty(classes)
     supervised = consistency = 0.0
+    counted = 0 if over_confident else nodes - labelled
     for node in range(nodes):
         mean[:] = 0
         for copy in range(copies):
@@ -151,12 +178,11 @@ def _fill(logits, labels, weight, temperature, confidence, l2, gradient, parts):
                 for c in range(classes):
                     gradient[copy, node, c] = share * (np.exp(logs[copy, c]) - (c == labels[node]))
             continue
-        share = 1 / (copies * (nodes - labelled))
-        confident = np.float32(mean.max()) >= confidence
-        if not confident:
+        if np.float32(mean.max()) < confidence:
             for copy in range(copies):
                 gradient[copy, node] = 0
             continue
+        counted += over_confident
         # Sharpened in logarithms, relative to the largest, where nothing overflows.
         total = 0.0
         for c in range(classes):
@@ -169,14 +195,16 @@ def _fill(logits, labels, weight, temperature, confidence, l2, gradient, parts):
             for c in range(classes):
                 p = np.exp(logs[copy, c])
                 if l2:
-                    consistency += share * (pseudo[c] - p) ** 2
+                    consistency += (pseudo[c] - p) ** 2
                     slopes[c] = 2 * (p - pseudo[c])
                 else:
-                    consistency -= share * pseudo[c] * logs[copy, c]
+                    consistency -= pseudo[c] * logs[copy, c]
                     slopes[c] = -pseudo[c] / p
                 along += slopes[c] * p
             for c in range(classes):
                 p = np.exp(logs[copy, c])
                 through = p * (slopes[c] - along) if l2 else p - pseudo[c]
-                gradient[copy, node, c] = share * weight * through
-    parts[0], parts[1] = supervised, consistency
+                gradient[copy, node, c] = weight * through
+    share = 1 / (copies * max(counted, 1))
+    gradient[:, labelled:] *= np.float32(share)
+    parts[0], parts[1] = supervised, share * consistency

@@ -129,6 +129,7 @@ def train(
                 temperature=settings.temperature,
                 confidence=confidence,
                 distance=settings.distance,
+                consistency_mean=settings.consistency_mean,
             )
             if not math.isfinite(loss.item()):
                 raise GrandPlusError(

@@ -18,6 +18,7 @@ PLAIN = {
     "temperature": 0.1,
     "confidence": "auto",
     "distance": "l2",
+    "consistency_mean": "batch",
     "lambda_max": 1.0,
     "warmup": 10,
     "clip": 0.0,
