@@ -16,8 +16,8 @@ from grandplus.datasets.fetch import fetch
 from grandplus.datasets.raw import RawGraph
 from grandplus.errors import GrandPlusError
 
-# No test times anything, and a first call compiles.
-hypothesis_settings.register_profile("untimed", deadline=None)
+# No test times anything, and a first call compiles. Where CI is set, examples are the same in each run.
+hypothesis_settings.register_profile("untimed", deadline=None, derandomize=bool(os.environ.get("CI")))
 hypothesis_settings.load_profile("untimed")
 
 ROOT = Path(__file__).resolve().parents[1]
