@@ -16,11 +16,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import torch
 
-from experiments.trials import Case, prepare
+from experiments.trials import BEST_MATRIX, Case, prepare
 from grandplus import execution
 from grandplus.training.trainer import EarlyStopping, train
-
-BEST_MATRIX = {"cora": "ppr", "citeseer": "ppr", "pubmed": "avg"}
 
 
 class ReleasedRule(EarlyStopping):

@@ -19,13 +19,12 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from experiments.trials import Case, Prepared, prepare
+from experiments.trials import BEST_MATRIX, Case, prepare
 from grandplus import execution
 from grandplus.settings import Train
 from grandplus.training.losses import consistency_loss, supervised_loss, warmup_weight
 from grandplus.training.trainer import VALIDATE_EVERY, EarlyStopping, _batches, train
 
-CASES = {"cora": "ppr", "citeseer": "ppr", "pubmed": "avg"}
 WINDOW = 10  # validations
 
 
@@ -134,8 +133,7 @@ def _of_length(settings: Train, labelled: int, steps: int) -> Train:
 
 
 def compare(dataset: str, steps: int, plain_steps: int) -> dict[str, object]:
-    prepared: Prepared = prepare(Case(dataset, CASES[dataset]))
-    case, trials = Case(dataset, CASES[dataset]), range(execution.workers())
+    case, trials = Case(dataset, BEST_MATRIX[dataset]), range(execution.workers())
     found = {}
     for name, way, count in (("plain", plain, plain_steps), ("ours", product, steps)):
         runs = list(execution.map_processes(functools.partial(way, case, count), trials))
@@ -143,7 +141,7 @@ def compare(dataset: str, steps: int, plain_steps: int) -> dict[str, object]:
     return {
         "benchmark": "training",
         "dataset": dataset,
-        "matrix": prepared.settings.matrix,
+        "matrix": case.matrix,
         "processes": len(trials),
         "ms_a_step_and_core": found["ours"],
         "plain_ms": found["plain"],
@@ -155,7 +153,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--steps", type=int, default=1500)
     parser.add_argument("--plain-steps", type=int, default=300)
-    parser.add_argument("--datasets", nargs="+", default=list(CASES))
+    parser.add_argument("--datasets", nargs="+", default=list(BEST_MATRIX))
     arguments = parser.parse_args()
     for name in arguments.datasets:
         print(json.dumps(compare(name, arguments.steps, arguments.plain_steps)), flush=True)

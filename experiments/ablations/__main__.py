@@ -13,11 +13,11 @@ import csv
 from pathlib import Path
 from typing import Any
 
-import matplotlib
 import numpy as np
 import torch
-from scipy import stats
+from matplotlib import pyplot as plt
 
+from experiments.figures import half_width, save
 from experiments.trials import Case, Row, fill, prepare, train_blind
 from grandplus.scratch import finished_whole
 
@@ -55,7 +55,7 @@ def accuracies(axis: Any, rows: list[Row], key: str, values: tuple[Any, ...]) ->
     """Mean test accuracy with its 95 % interval at each value."""
     scores = [[100 * row["test"] for row in rows if row["change"] == f"{key}={value}"] for value in values]
     means = [np.mean(score) for score in scores]
-    widths = [stats.t.ppf(0.975, len(score) - 1) * stats.sem(score) for score in scores]
+    widths = [half_width(np.std(score, ddof=1), len(score)) for score in scores]
     numeric = all(isinstance(value, float) for value in values)
     at = values if numeric else range(len(values))
     axis.errorbar(at, means, yerr=widths, fmt="o-" if numeric else "o", capsize=3)
@@ -65,30 +65,24 @@ def accuracies(axis: Any, rows: list[Row], key: str, values: tuple[Any, ...]) ->
 
 
 def plot_strength(rows: list[Row], file: Path) -> None:
-    from matplotlib import pyplot as plt
-
     figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3.2), sharey=True, layout="constrained")
     accuracies(left, rows, "train.lambda_max", LAMBDAS)
     accuracies(right, rows, "train.confidence", GAMMAS)
     left.set_xlabel("λ_max")
     right.set_xlabel("γ")
     left.set_ylabel("test accuracy, %")
-    _save(figure, file)
+    save(figure, file)
 
 
 def plot_unlabelled(rows: list[Row], file: Path) -> None:
-    from matplotlib import pyplot as plt
-
     figure, axis = plt.subplots(figsize=(5, 3.2), layout="constrained")
     accuracies(axis, rows, "preprocess.unlabelled", SIZES)
     axis.set_xlabel("U': unlabelled nodes to train on")
     axis.set_ylabel("test accuracy, %")
-    _save(figure, file)
+    save(figure, file)
 
 
 def plot_gap(rows: list[Row], file: Path) -> None:
-    from matplotlib import pyplot as plt
-
     figure, axes = plt.subplots(1, len(CURVES), figsize=(9, 3.2), sharey=True, layout="constrained")
     for axis, name in zip(axes, CURVES, strict=True):
         mine = [row for row in rows if row["setting"] == name]
@@ -104,22 +98,13 @@ def plot_gap(rows: list[Row], file: Path) -> None:
         axis.grid(alpha=0.3)
     axes[0].set_ylabel("cross-entropy")
     axes[0].legend(frameon=False)
-    _save(figure, file)
-
-
-def _save(figure: Any, file: Path) -> None:
-    from matplotlib import pyplot as plt
-
-    with finished_whole(file, alone=True) as partial:
-        figure.savefig(partial, format="png", dpi=150, metadata={"Software": None})
-    plt.close(figure)
+    save(figure, file)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--trials", type=int, default=20)
     trials = parser.parse_args().trials
-    matplotlib.use("agg")
     keys = {"train.lambda_max": LAMBDAS, "train.confidence": GAMMAS, "preprocess.unlabelled": SIZES}
     cases = [case_of(key, value) for key, values in keys.items() for value in values]
     rows = fill(FOLDER / "trials.csv", cases, trials)

@@ -13,11 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.trials import Case, Row, best_on_validation, fill
+from experiments.trials import BEST_MATRIX, Case, Row, best_on_validation, fill
 from grandplus.scratch import finished_whole
 
 FOLDER = Path(__file__).parent
-BEST_MATRIX = {"cora": "ppr", "citeseer": "ppr", "pubmed": "avg"}
 CHOICES = {
     "train.consistency_mean": ("batch", "confident"),  # Eq. 13 as printed, or as the released program
     "preprocess.unlabelled": ("all", "test"),  # the paper, or the released program

@@ -12,10 +12,11 @@ import itertools
 from pathlib import Path
 from typing import NamedTuple
 
-import matplotlib
 import numpy as np
+from matplotlib import pyplot as plt
 from scipy import stats
 
+from experiments.figures import half_width, save
 from experiments.trials import Case, Row, fill
 from grandplus.scratch import finished_whole
 
@@ -96,9 +97,6 @@ def table(found: list[Cell]) -> str:
 
 def plot(found: list[Cell], file: Path) -> None:
     """Both means with 95 % intervals, a panel for each dataset."""
-    matplotlib.use("agg")
-    from matplotlib import pyplot as plt
-
     names = list(dict.fromkeys(cell.dataset for cell in found))
     figure, axes = plt.subplots(1, len(names), figsize=(3.2 * len(names), 3.2), squeeze=False, layout="constrained")
     for axis, name in zip(axes[0], names, strict=True):
@@ -108,10 +106,7 @@ def plot(found: list[Cell], file: Path) -> None:
             (-0.12, "GRAND+ here", [c.mean for c in mine], [c.std for c in mine], [c.trials for c in mine]),
             (0.12, "paper", [c.paper_mean for c in mine], [c.paper_std for c in mine], [PAPER_TRIALS] * len(mine)),
         ):
-            widths = [
-                stats.t.ppf(0.975, n - 1) * deviation / np.sqrt(n)
-                for deviation, n in zip(deviations, trials, strict=True)
-            ]
+            widths = [half_width(*both) for both in zip(deviations, trials, strict=True)]
             axis.errorbar(at + shift, means, yerr=widths, fmt="o", capsize=3, label=label)
         axis.set_xticks(at, [cell.matrix for cell in mine])
         axis.set_xlim(-0.5, len(mine) - 0.5)
@@ -119,9 +114,7 @@ def plot(found: list[Cell], file: Path) -> None:
         axis.grid(axis="y", alpha=0.3)
     axes[0][0].set_ylabel("test accuracy, %")
     axes[0][-1].legend(frameon=False)
-    with finished_whole(file, alone=True) as partial:
-        figure.savefig(partial, format="png", dpi=150, metadata={"Software": None})
-    plt.close(figure)
+    save(figure, file)
 
 
 def main() -> None:
