@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import argparse
 import functools
-import json
 from dataclasses import dataclass, field
 
 import numpy as np
 import torch
 
+from benchmarks.lines import print_line
 from experiments.trials import BEST_MATRIX, Case, prepare
 from grandplus import execution
 from grandplus.training.trainer import EarlyStopping, train
@@ -57,9 +57,9 @@ def compare(dataset: str, trials: int) -> dict[str, object]:
         "dataset": dataset,
         "matrix": BEST_MATRIX[dataset],
         "trials": trials,
-        "val_accuracy": {"ours": round(ours[:, 0].mean(), 4), "released": round(released[:, 0].mean(), 4)},
-        "gain": round(gain.mean(), 4),
-        "gain_standard_error": round(gain.std(ddof=1) / np.sqrt(trials), 4),
+        "val_accuracy": {"ours": float(ours[:, 0].mean()), "released": float(released[:, 0].mean())},
+        "gain": float(gain.mean()),
+        "gain_standard_error": float(gain.std(ddof=1) / np.sqrt(trials)),
         "steps": {"ours": round(ours[:, 1].mean()), "released": round(released[:, 1].mean())},
     }
 
@@ -90,4 +90,4 @@ if __name__ == "__main__":
     parser.add_argument("--datasets", nargs="+", default=list(BEST_MATRIX))
     arguments = parser.parse_args()
     for name in arguments.datasets:
-        print(json.dumps(compare(name, arguments.trials)), flush=True)
+        print_line(**compare(name, arguments.trials))

@@ -14,4 +14,4 @@ def print_line(**line: Any) -> dict[str, Any]:
 def _rounded(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _rounded(part) for key, part in value.items()}
-    return float(f"{value:.3g}") if isinstance(value, float) else value
+    return float(f"{value:.4g}") if isinstance(value, float) else value

@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import functools
 import itertools
-import json
 import time
 
 import numpy as np
@@ -19,6 +18,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from benchmarks.lines import print_line
 from experiments.trials import BEST_MATRIX, Case, prepare
 from grandplus import execution
 from grandplus.settings import Train
@@ -137,7 +137,7 @@ def compare(dataset: str, steps: int, plain_steps: int) -> dict[str, object]:
     found = {}
     for name, way, count in (("plain", plain, plain_steps), ("ours", product, steps)):
         runs = list(execution.map_processes(functools.partial(way, case, count), trials))
-        found[name] = {key: round(float(np.mean([run[key] for run in runs])), 2) for key in runs[0]}
+        found[name] = {key: float(np.mean([run[key] for run in runs])) for key in runs[0]}
     return {
         "benchmark": "training",
         "dataset": dataset,
@@ -145,7 +145,7 @@ def compare(dataset: str, steps: int, plain_steps: int) -> dict[str, object]:
         "processes": len(trials),
         "ms_a_step_and_core": found["ours"],
         "plain_ms": found["plain"],
-        "times_faster": round(found["plain"]["mean"] / found["ours"]["mean"], 1),
+        "times_faster": found["plain"]["mean"] / found["ours"]["mean"],
     }
 
 
@@ -156,4 +156,4 @@ if __name__ == "__main__":
     parser.add_argument("--datasets", nargs="+", default=list(BEST_MATRIX))
     arguments = parser.parse_args()
     for name in arguments.datasets:
-        print(json.dumps(compare(name, arguments.steps, arguments.plain_steps)), flush=True)
+        print_line(**compare(name, arguments.steps, arguments.plain_steps))

@@ -19,10 +19,11 @@ from typing import Any
 
 import numba
 import numba.core.caching
+import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
+from numba.extending import intrinsic, register_jitable
 
 from grandplus.execution import cache_folder
 from grandplus.scratch import locked
@@ -32,6 +33,8 @@ INT32, INT64, UINT32, UINT64, FLOAT32, FLOAT64 = (
     types.Array(scalar, 1, "C", readonly=True)
     for scalar in (types.int32, types.int64, types.uint32, types.uint64, types.float32, types.float64)
 )
+
+SPREAD = np.uint64(0x9E3779B97F4A7C15)
 
 _NUMBA_CONFIG = threading.Lock()  # it is one for all threads
 
@@ -53,6 +56,22 @@ def compiled(function: Callable[..., Any], *arguments: Any) -> Callable[..., Any
 def writable(array: types.Array) -> types.Array:
     """The type of an array that a kernel writes to."""
     return array.copy(readonly=False)
+
+
+def matrix(array: types.Array) -> types.Array:
+    """The type of a C-ordered matrix of the same numbers."""
+    return array.copy(ndim=2)
+
+
+@register_jitable
+def mix(z):  # type: ignore[no-untyped-def]
+    """For kernels: 64 bits mixed as SplitMix64 does (Steele, Lea and Flood, OOPSLA 2014).
+
+    Of s, s + SPREAD, s + 2 SPREAD, … it makes random numbers.
+    """
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
 
 
 @intrinsic  # type: ignore[untyped-decorator]

@@ -17,7 +17,7 @@ from numba import types
 from numpy.typing import ArrayLike, NDArray
 
 from grandplus import execution
-from grandplus.compiled import FLOAT32, FLOAT64, INT32, INT64, UINT32, UINT64, compiled, writable
+from grandplus.compiled import FLOAT32, FLOAT64, INT32, INT64, UINT32, UINT64, compiled, matrix, writable
 from grandplus.errors import GrandPlusError
 from grandplus.graph import Adjacency, Graph, as_adjacency
 from grandplus.propagation.push import NUMBERS, PUSHES_AHEAD, push_block, write_degrees
@@ -147,7 +147,7 @@ def _kernel(index_type: str) -> Any:
     code = types.Array(types.uint8, 1, "C")
     scratch = [writable(part) for part in (UINT32, UINT32, code, FLOAT64, FLOAT64, FLOAT64)]
     scratch += [writable(part) for part in (UINT32, FLOAT64, UINT64, UINT64, UINT64)]
-    outputs = [types.Array(part.dtype, 2, "C") for part in (ids, FLOAT32)] + [writable(FLOAT32), writable(INT64)]
+    outputs = [writable(part) for part in (matrix(ids), matrix(FLOAT32), FLOAT32, INT64)]
     return compiled(push_block, UINT64, given, UINT64, FLOAT64, types.float64, types.uint64, *scratch, *outputs)
 
 

@@ -11,7 +11,7 @@ from numba import types
 from numpy.typing import ArrayLike, NDArray
 
 from grandplus import execution
-from grandplus.compiled import FLOAT32, FLOAT64, UINT32, UINT64, compiled, prefetch
+from grandplus.compiled import FLOAT32, FLOAT64, UINT32, UINT64, compiled, matrix, prefetch, writable
 from grandplus.errors import GrandPlusError
 from grandplus.graph import Adjacency, Features, Graph, as_adjacency
 from grandplus.propagation.weights import checked_weights
@@ -66,8 +66,8 @@ def propagate(
 @functools.cache
 def _kernel(index_type: str) -> Any:
     ids = {"int32": UINT32, "int64": UINT64}[index_type]
-    matrix = types.Array(FLOAT32.dtype, 2, "C")
-    return compiled(_step, UINT64, ids, matrix, matrix, matrix, FLOAT64.dtype, types.uint64, types.uint64)
+    dense = writable(matrix(FLOAT32))
+    return compiled(_step, UINT64, ids, dense, dense, dense, FLOAT64.dtype, types.uint64, types.uint64)
 
 
 def _step(indptr, indices, current, following, total, weight, start, end):  # type: ignore[no-untyped-def]

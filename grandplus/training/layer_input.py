@@ -16,7 +16,7 @@ from numba import types
 from numba.extending import register_jitable
 from torch import Tensor, nn
 
-from grandplus.compiled import FLOAT32, compiled, writable
+from grandplus.compiled import FLOAT32, SPREAD, compiled, matrix, mix, writable
 
 SMALLEST_NORM = 1e-12  # of rows, as in torch.nn.functional.normalize
 
@@ -77,13 +77,13 @@ class _LayerInput(torch.autograd.Function):
         if norm is None or weight is None or bias is None:
             nothing = np.empty(0, np.float32)
             affine = running = (nothing, nothing)
-            eps = 0.0
+            eps = momentum = 0.0
         else:
             affine = weight.detach().numpy(), bias.detach().numpy()
             running = norm.running_mean.numpy(), norm.running_var.numpy()  # type: ignore[union-attr]
-            eps = norm.eps
+            eps, momentum = norm.eps, norm.momentum or 0.0
         switches = relu, row_norm, norm is not None, float(dropout), seed
-        _forward_kernel()(inputs, *affine, *running, eps, *switches, normed, length, deviation, out)
+        _forward_kernel()(inputs, *affine, *running, eps, momentum, *switches, normed, length, deviation, out)
         ctx.kept = inputs, affine[0], switches, normed, length, deviation
         return torch.from_numpy(out)
 
@@ -99,32 +99,26 @@ class _LayerInput(torch.autograd.Function):
         return torch.from_numpy(of_x) if wanted else None, *of_affine, *[None] * 6
 
 
-MOMENTUM = 0.1  # of BatchNorm's running statistics: PyTorch's
-
-
-def _matrix(*, readonly: bool = True) -> types.Array:
-    return types.Array(types.float32, 2, "C", readonly=readonly)
-
-
+_MATRIX = matrix(FLOAT32)
 _SWITCHES = (types.boolean, types.boolean, types.boolean, types.float64, types.int64)
 
 
 @functools.cache
 def _forward_kernel() -> Any:
     running = [writable(FLOAT32)] * 2
-    outputs = [_matrix(readonly=False), writable(FLOAT32), _matrix(readonly=False), _matrix(readonly=False)]
-    return compiled(_forward, _matrix(), FLOAT32, FLOAT32, *running, types.float64, *_SWITCHES, *outputs)
+    outputs = [writable(kind) for kind in (_MATRIX, FLOAT32, _MATRIX, _MATRIX)]
+    return compiled(_forward, _MATRIX, FLOAT32, FLOAT32, *running, types.float64, types.float64, *_SWITCHES, *outputs)
 
 
 @functools.cache
 def _backward_kernel() -> Any:
-    kept = [_matrix(), FLOAT32, _matrix()]
-    outputs = [_matrix(readonly=False), writable(FLOAT32), writable(FLOAT32)]
-    return compiled(_backward, _matrix(), _matrix(), FLOAT32, *_SWITCHES, *kept, *outputs)
+    kept = [_MATRIX, FLOAT32, _MATRIX]
+    outputs = [writable(kind) for kind in (_MATRIX, FLOAT32, FLOAT32)]
+    return compiled(_backward, _MATRIX, _MATRIX, FLOAT32, *_SWITCHES, *kept, *outputs)
 
 
 def _forward(  # type: ignore[no-untyped-def]
-    x, weight, bias, running_mean, running_var, eps, relu, row_norm, batch_norm, dropout, seed,
+    x, weight, bias, running_mean, running_var, eps, momentum, relu, row_norm, batch_norm, dropout, seed,
     normed, length, deviation, out,
 ):  # fmt: skip
     """Fills out, and for the gradients: normed (after ReLU and both norms), length of rows, deviation of columns."""
@@ -142,7 +136,7 @@ def _forward(  # type: ignore[no-untyped-def]
         size = rows // len(deviation)
         for copy in range(len(deviation)):
             part = normed[copy * size : (copy + 1) * size]
-            _standardize(part, eps, running_mean, running_var, deviation[copy])
+            _standardize(part, eps, np.float32(momentum), running_mean, running_var, deviation[copy])
     keep, bar = _keep(dropout)
     for row in range(rows):
         key, other_key = _keys(seed, row)
@@ -201,7 +195,7 @@ def _backward(  # type: ignore[no-untyped-def]
 
 
 @register_jitable
-def _standardize(part, eps, running_mean, running_var, deviation):  # type: ignore[no-untyped-def]
+def _standardize(part, eps, momentum, running_mean, running_var, deviation):  # type: ignore[no-untyped-def]
     """Columns of mean 0 and variance 1, in place; the variance in two passes, for its accuracy."""
     size, width = part.shape
     mean, variance = np.zeros(width, np.float32), np.zeros(width, np.float32)
@@ -217,8 +211,8 @@ def _standardize(part, eps, running_mean, running_var, deviation):  # type: igno
             variance[column] += centred * centred
     for column in range(width):
         unbiased = variance[column] / np.float32(size - 1)
-        running_mean[column] += np.float32(MOMENTUM) * (mean[column] - running_mean[column])
-        running_var[column] += np.float32(MOMENTUM) * (unbiased - running_var[column])
+        running_mean[column] += momentum * (mean[column] - running_mean[column])
+        running_var[column] += momentum * (unbiased - running_var[column])
         deviation[column] = np.sqrt(variance[column] / np.float32(size) + np.float32(eps))
         mean[column] = np.float32(1) / deviation[column]
     for row in range(size):
@@ -263,11 +257,8 @@ def _keep(dropout):  # type: ignore[no-untyped-def]
 
 @register_jitable
 def _keys(seed, row):  # type: ignore[no-untyped-def]
-    """64 bits for a row by SplitMix64 (Steele, Lea and Flood, OOPSLA 2014), in two halves."""
-    z = np.uint64(seed) + np.uint64(row + 1) * np.uint64(0x9E3779B97F4A7C15)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    z ^= z >> np.uint64(31)
+    """64 random bits for a row, in two halves."""
+    z = mix(np.uint64(seed) + np.uint64(row + 1) * SPREAD)
     return np.uint32(z), np.uint32(z >> np.uint64(32))
 
 

@@ -16,7 +16,7 @@ from numba import types
 from numba.extending import register_jitable
 from numpy.typing import NDArray
 
-from grandplus.compiled import FLOAT32, INT32, INT64, compiled, prefetch, writable
+from grandplus.compiled import FLOAT32, INT32, INT64, SPREAD, compiled, matrix, mix, prefetch, writable
 from grandplus.errors import GrandPlusError
 from grandplus.graph import Features
 from grandplus.propagation.rows import Rows
@@ -126,14 +126,10 @@ class RandomPropagation:
         return CSR(indptr, indices, data, self.width)
 
 
-def _matrix(array: types.Array, *, readonly: bool = True) -> types.Array:
-    return types.Array(array.dtype, 2, "C", readonly=readonly)
-
-
 def _drawing(index_type: str) -> list[Any]:
     """The arguments that all kernels share: which rows, and how to draw."""
-    ids = _matrix({"int32": INT32, "int64": INT64}[index_type])
-    return [INT64, ids, _matrix(FLOAT32), types.float64, types.boolean, types.float64, types.uint64]
+    ids = matrix({"int32": INT32, "int64": INT64}[index_type])
+    return [INT64, ids, matrix(FLOAT32), types.float64, types.boolean, types.float64, types.uint64]
 
 
 @functools.cache
@@ -160,12 +156,12 @@ def _take_rows() -> Any:
 @functools.cache
 def _sparse_to_dense(index_type: str) -> Any:
     features = (INT64, INT32, FLOAT32)
-    return compiled(_mix_to_dense, *_drawing(index_type), *features, _matrix(FLOAT32, readonly=False))
+    return compiled(_mix_to_dense, *_drawing(index_type), *features, writable(matrix(FLOAT32)))
 
 
 @functools.cache
 def _dense_to_dense(index_type: str) -> Any:
-    return compiled(_mix_dense, *_drawing(index_type), _matrix(FLOAT32), _matrix(FLOAT32, readonly=False))
+    return compiled(_mix_dense, *_drawing(index_type), matrix(FLOAT32), writable(matrix(FLOAT32)))
 
 
 def _mix_to_sparse(  # type: ignore[no-untyped-def]
@@ -297,10 +293,6 @@ def _draw(neighbors, weights, at, dropnode, renormalize, scale, state, survivors
 
 @register_jitable
 def _uniform(state):  # type: ignore[no-untyped-def]
-    """Next state and number in [0, 1) of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014)."""
-    state += np.uint64(0x9E3779B97F4A7C15)
-    z = state
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    z ^= z >> np.uint64(31)
-    return state, np.float64(z >> np.uint64(11)) * 2.0**-53
+    """Next state and random number in [0, 1)."""
+    state += SPREAD
+    return state, np.float64(mix(state) >> np.uint64(11)) * 2.0**-53

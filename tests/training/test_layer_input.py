@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from torch import nn
 
@@ -31,6 +31,7 @@ def both_ways(x, with_norm, upstream, **switches):
     return results
 
 
+@example(seed=3, size=3, width=1, copies=1, relu=False, row_norm=True, with_norm=True)  # a column without variance
 @given(
     seed=st.integers(0, 2**32 - 1),
     size=st.integers(2, 9),
@@ -44,9 +45,9 @@ def test_values_and_gradients_are_pytorchs(seed, size, width, copies, relu, row_
     generator = torch.Generator().manual_seed(seed)
     x, upstream = (torch.randn(copies * size, width, generator=generator) for _ in range(2))
     fused, plain = both_ways(x, with_norm, upstream, relu=relu, row_norm=row_norm, copies=copies)
-    # Where a column hardly varies, BatchNorm magnifies rounding: compare against the largest value.
+    # Where a column hardly varies, BatchNorm magnifies rounding by up to 1 / √eps = 316.
     for found, expected in zip(fused, plain, strict=True):
-        assert (found - expected).abs().max() <= 2e-4 * max(1, expected.abs().max())
+        assert (found - expected).abs().max() <= 1e-3 * max(1, expected.abs().max())
 
 
 def test_a_row_of_zeros_stays_one():
