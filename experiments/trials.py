@@ -139,11 +139,11 @@ def train_blind(prepared: Prepared, split: Split, trial: int, labels: NDArray[np
 @functools.lru_cache(maxsize=16)
 def prepare(case: Case) -> Prepared:
     """Download, preprocess and push, as the stages of the pipeline do."""
-    sections: dict[str, dict[str, Any]] = {"preprocess": {}, "gfpush": {}, "train": {}}
+    changes: dict[str, dict[str, Any]] = {"preprocess": {}, "gfpush": {}, "train": {}}
     for key, value in case.changes:
         section, name = key.split(".")
-        sections[section][name] = value
-    settings = load_settings(dataset=case.dataset, matrix=case.matrix, seed=0, trials=1000, **sections)
+        changes[section][name] = value
+    settings = load_settings(dataset=case.dataset, matrix=case.matrix, seed=0, trials=1000, **changes)
     with tempfile.TemporaryDirectory() as folder:
         fetch(settings.source, Path(folder), catalog=CATALOG, report=lambda _: None)
         graph, splits = preprocess(read(Path(folder), settings.source, CATALOG), settings)
@@ -151,7 +151,9 @@ def prepare(case: Case) -> Prepared:
     w = weights(settings.matrix, order=push.order, alpha=push.alpha, custom=push.weights)
     nodes = np.arange(graph.adjacency.nodes)
     rows = gfpush(graph, nodes, weights=w, rmax=push.rmax, top_k=push.top_k, matrix=settings.matrix)
-    used = settings.model_dump_json(include={"dataset", "matrix", "seed", "preprocess", "gfpush", "train"})
+    # Without defaults, so that a setting which is new and unused doesn't make finished trials worthless.
+    sections = {"dataset", "matrix", "seed", "preprocess", "gfpush", "train"}
+    used = settings.model_dump_json(include=sections, exclude_defaults=True)
     digest = hashlib.sha256(used.encode())
     digest.update(graph.adjacency.fingerprint.encode())
     digest.update(graph.labels.data)
