@@ -18,13 +18,14 @@ import torch
 from benchmarks.lines import print_line
 from experiments.trials import BEST_MATRIX, Case, prepare
 from grandplus import execution
+from grandplus.training.model import MLP
 from grandplus.training.trainer import EarlyStopping, train
 
 
 class ReleasedRule(EarlyStopping):
     """Saves and resets only if accuracy and loss are both at their best; counts only lower accuracy."""
 
-    def update(self, step: int, accuracy: float, loss: float, model: torch.nn.Module) -> bool:
+    def update(self, step: int, accuracy: float, loss: float, model: MLP) -> bool:
         if accuracy >= self.best_accuracy and loss <= self.best_loss:
             self.best_accuracy, self.best_loss, self.best_step, self.without_gain = accuracy, loss, step, 0
         elif accuracy < self.best_accuracy:
@@ -39,11 +40,11 @@ class Both(EarlyStopping):
     rules: dict[str, EarlyStopping] = field(default_factory=dict)
     stopped: dict[str, int] = field(default_factory=dict)
 
-    def update(self, step: int, accuracy: float, loss: float, model: torch.nn.Module) -> bool:
+    def update(self, step: int, accuracy: float, loss: float, model: MLP) -> bool:
         for name, rule in self.rules.items():
             if name not in self.stopped and rule.update(step, accuracy, loss, model):
                 self.stopped[name] = step
-        self.best_state = model.state_dict()
+        self.best.state = model.state_dict()
         return len(self.stopped) == len(self.rules)
 
 

@@ -91,6 +91,7 @@ class GFPush(Section):
 class Train(Section):
     lr: Positive
     weight_decay: NonNegative
+    embed: bool = False  # H = XW⁰ is learned, and propagated in place of X
     layers: Annotated[int, Field(ge=1, le=10)]
     hidden: Count
     batchnorm: bool

@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 import torch
 from numba import types
+from numba.extending import register_jitable
 from torch import Tensor
 
-from grandplus.compiled import FLOAT32, compiled, writable
+from grandplus.compiled import FLOAT32, INT64, compiled, matrix, writable
+from grandplus.training.embedding import Embedding
 
 BETAS = 0.9, 0.999
 EPS = 1e-8
@@ -23,6 +25,8 @@ class Adam:
 
     As torch.optim.Adam, whose first use imports PyTorch's compiler: seconds in each process.
     Without clipping a parameter is updated as soon as its gradient is there, and still in the cache.
+    Of an embedding only the rows that the batch used are updated, decay and moments included, as by
+    torch.optim.SparseAdam.
 
     Parameters
     ----------
@@ -30,10 +34,18 @@ class Adam:
     clip : largest norm of all gradients together; 0: no clipping
     """
 
-    def __init__(self, parameters: Iterable[Tensor], lr: float, weight_decay: float, clip: float) -> None:
-        self.parameters = list(parameters)
+    def __init__(
+        self,
+        parameters: Iterable[Tensor],
+        lr: float,
+        weight_decay: float,
+        clip: float,
+        embedding: Embedding | None = None,
+    ) -> None:
+        self.parameters, self.embedding = list(parameters), embedding
         self.lr, self.weight_decay, self.clip = lr, weight_decay, clip
         self._moments = {tensor: np.zeros((2, tensor.numel()), np.float32) for tensor in self.parameters}
+        self._of_rows = [np.zeros(embedding.weight.shape, np.float32) for _ in range(2)] if embedding else []
         self._steps = 1
         if not clip:
             for tensor in self.parameters:
@@ -41,33 +53,70 @@ class Adam:
 
     def step(self) -> None:
         """To be called after each backward pass: gradients are used and forgotten."""
+        scale = 1.0
         if self.clip:
-            gradients = [_flat(tensor.grad) for tensor in self.parameters]
+            rows = [self.embedding.rows] if self.embedding else []
+            gradients = [_flat(tensor.grad) for tensor in [*self.parameters, *rows]]
             norm = math.sqrt(sum(float(np.dot(gradient, gradient)) for gradient in gradients))
             scale = min(1.0, self.clip / (norm + 1e-6))
             for tensor in self.parameters:
                 self._update(tensor, scale)
+        if self.embedding:
+            self._update_rows(self.embedding, scale)
         self._steps += 1
 
     def _update(self, tensor: Tensor, scale: float = 1.0) -> None:
-        first, second = (1 - beta**self._steps for beta in BETAS)
         values, gradient = _flat(tensor.detach()), _flat(tensor.grad)
-        _kernel()(values, gradient, *self._moments[tensor], scale, self.weight_decay, self.lr / first, second)
+        _kernel()(values, gradient, *self._moments[tensor], *self._rates(scale))
         tensor.grad = None
+
+    def _update_rows(self, embedding: Embedding, scale: float) -> None:
+        assert embedding.rows.grad is not None
+        gradient = embedding.rows.grad.numpy()
+        _rows_kernel()(embedding.weight.numpy(), embedding.touched, gradient, *self._of_rows, *self._rates(scale))
+
+    def _rates(self, scale: float) -> tuple[float, float, float, float]:
+        first, second = (1 - beta**self._steps for beta in BETAS)
+        return scale, self.weight_decay, self.lr / first, second
 
 
 class AdamOnGPU:
     """The same by PyTorch."""
 
-    def __init__(self, parameters: Iterable[Tensor], lr: float, weight_decay: float, clip: float) -> None:
-        self.parameters, self.clip = list(parameters), clip
-        self._adam = torch.optim.Adam(self.parameters, lr, BETAS, EPS, weight_decay, fused=True)
+    def __init__(
+        self,
+        parameters: Iterable[Tensor],
+        lr: float,
+        weight_decay: float,
+        clip: float,
+        embedding: Embedding | None = None,
+    ) -> None:
+        self.parameters, self.embedding = list(parameters), embedding
+        self.lr, self.weight_decay, self.clip = lr, weight_decay, clip
+        fused = all(tensor.is_cuda for tensor in self.parameters)
+        self._adam = torch.optim.Adam(self.parameters, lr, BETAS, EPS, weight_decay, fused=fused)
+        self._of_rows = [torch.zeros_like(embedding.weight) for _ in range(2)] if embedding else []
+        self._steps = 1
 
     def step(self) -> None:
         if self.clip:
-            torch.nn.utils.clip_grad_norm_(self.parameters, self.clip)
+            rows = [self.embedding.rows] if self.embedding else []
+            torch.nn.utils.clip_grad_norm_([*self.parameters, *rows], self.clip)
         self._adam.step()
         self._adam.zero_grad(set_to_none=True)
+        if self.embedding:
+            self._update_rows(self.embedding)
+        self._steps += 1
+
+    def _update_rows(self, embedding: Embedding) -> None:
+        assert embedding.rows.grad is not None
+        at = torch.from_numpy(embedding.touched).to(embedding.weight.device)
+        values, (m, v) = embedding.rows.detach(), self._of_rows
+        slope = embedding.rows.grad + self.weight_decay * values
+        m[at] = torch.lerp(slope, m[at], BETAS[0])
+        v[at] = torch.lerp(slope * slope, v[at], BETAS[1])
+        first, second = (1 - beta**self._steps for beta in BETAS)
+        embedding.weight[at] = values - self.lr / first * m[at] / ((v[at] / second).sqrt() + EPS)
 
 
 def _flat(tensor: Tensor | None) -> Any:
@@ -81,6 +130,19 @@ def _kernel() -> Any:
     return compiled(_update, writable(FLOAT32), FLOAT32, *changed, *[types.float64] * 4)
 
 
+@functools.cache
+def _rows_kernel() -> Any:
+    table = writable(matrix(FLOAT32))
+    return compiled(_update_rows, table, INT64, matrix(FLOAT32), table, table, *[types.float64] * 4)
+
+
+def _update_rows(parameter, touched, gradient, m, v, scale, weight_decay, rate, second):  # type: ignore[no-untyped-def]
+    for i in range(len(touched)):
+        row = touched[i]
+        _update(parameter[row], gradient[i], m[row], v[row], scale, weight_decay, rate, second)
+
+
+@register_jitable
 def _update(parameter, gradient, m, v, scale, weight_decay, rate, second):  # type: ignore[no-untyped-def]
     """All in float32, as vector registers hold eight of them. second: 1 - β₂ᵗ"""
     scale, decay, rate = np.float32(scale), np.float32(weight_decay), np.float32(rate)

@@ -1,8 +1,9 @@
-"""Small sparse matrices of one training step: product and transpose."""
+"""Small sparse matrices of one training step: product, its gradient, and transpose."""
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,6 +50,28 @@ class CSR:
 
     def to_dense(self) -> NDArray[np.float32]:
         return np.asarray(sp.csr_array((self.data, self.indices, self.indptr), shape=self.shape).toarray())
+
+
+class Product(torch.autograd.Function):
+    """A dense matrix (d, h) multiplied from the left with the last factor, the one before, and so on.
+
+    transposed : gives the transposed factors, called when a gradient is wanted
+    """
+
+    @staticmethod
+    def forward(ctx: Any, factors: Sequence[CSR], transposed: Callable[[], Sequence[CSR]], dense: Tensor) -> Tensor:
+        ctx.transposed = transposed
+        return _multiply(factors[::-1], dense)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[None, None, Tensor]:
+        return None, None, _multiply(ctx.transposed(), gradients[0].contiguous())
+
+
+def _multiply(factors: Sequence[CSR], dense: Tensor) -> Tensor:
+    for factor in factors:
+        dense = factor.multiply(dense)
+    return dense
 
 
 @functools.cache

@@ -20,6 +20,7 @@ from grandplus.errors import GrandPlusError
 from grandplus.graph import Features
 from grandplus.scratch import finished_whole
 from grandplus.settings import Train
+from grandplus.training.embedding import Embedding
 from grandplus.training.layer_input import layer_input
 from grandplus.training.random_propagation import Batch, Factors
 from grandplus.training.sparse_linear import SparseLinear
@@ -35,23 +36,27 @@ class MLP(nn.Module):
     Parameters
     ----------
     features, classes : d and C
-    settings : layers, hidden, batchnorm, row_norm, dropout_input, dropout_hidden
+    settings : embed, layers, hidden, batchnorm, row_norm, dropout_input, dropout_hidden. With embed the
+        layers come after an ``Embedding``, and take its (b, hidden)
     """
 
     def __init__(self, features: int, classes: int, settings: Train) -> None:
         super().__init__()
         self.features = features
-        widths = [features, *[settings.hidden] * (settings.layers - 1), classes]
+        self.embedding = Embedding(features, settings.hidden) if settings.embed else None
+        widths = [settings.hidden if settings.embed else features, *[settings.hidden] * (settings.layers - 1), classes]
         self.norms = nn.ModuleList(nn.BatchNorm1d(width) for width in widths[:-1] if settings.batchnorm)
         self.row_norm = settings.row_norm
         self.dropouts = [settings.dropout_input] + [settings.dropout_hidden] * (settings.layers - 1)
-        kinds = [SparseLinear if self.takes_sparse else nn.Linear, *[nn.Linear] * (settings.layers - 1)]
+        # Before a sparse product only dropout may stand, which keeps zeros zero.
+        first = nn.Linear if settings.embed or self.row_norm or self.norms else SparseLinear
+        kinds = [first, *[nn.Linear] * (settings.layers - 1)]
         self.linears = nn.ModuleList(kind(*ends) for kind, ends in zip(kinds, itertools.pairwise(widths), strict=True))
 
     @property
     def takes_sparse(self) -> bool:
-        """Whether nothing stands before the first product but dropout, which keeps zeros zero."""
-        return not self.row_norm and not self.norms
+        """Whether inputs may be the factors of a sparse matrix."""
+        return self.embedding is not None or isinstance(self.linears[0], SparseLinear)
 
     def forward(self, inputs: Tensor | Factors, rng: np.random.Generator | None = None, copies: int = 1) -> Tensor:
         """Logits (b, C) of inputs (b, d). Sparse inputs come with their dropout already done.
@@ -59,6 +64,8 @@ class MLP(nn.Module):
         rng : draws the dropout while training
         copies : equal parts of the batch, of which BatchNorm sees each by itself
         """
+        if self.embedding is not None and isinstance(inputs, tuple):
+            inputs = self.embedding(inputs)
         hidden = self.linears[0](inputs if isinstance(inputs, tuple) else self._into(0, inputs, rng, copies))
         return self.after_first(hidden, rng, copies)
 
@@ -91,6 +98,24 @@ class MLP(nn.Module):
         )
 
 
+class Snapshot:
+    """A copy of a model's values, kept up to date at the cost of what has changed."""
+
+    def __init__(self) -> None:
+        self.state: dict[str, Tensor] = {}
+        self._batches = -1  # of the embedding, at the time of the copy
+
+    def take(self, model: MLP) -> None:
+        embedding = model.embedding
+        for name, tensor in model.state_dict().items():
+            if embedding is not None and tensor is embedding.weight and name in self.state:
+                newer = torch.from_numpy(np.flatnonzero(embedding.changed > self._batches)).to(tensor.device)
+                self.state[name][newer] = tensor[newer]
+            else:
+                self.state[name] = tensor.detach().clone()
+        self._batches = embedding.batches if embedding is not None else 0
+
+
 def as_input(batch: Batch, device: str) -> Tensor | Factors:
     """A batch as ``MLP`` takes it on the device; sparse ones stay as they are."""
     return batch if isinstance(batch, tuple) else torch.from_numpy(batch).to(device)
@@ -113,13 +138,17 @@ class Model:
 
     @property
     def multiplies_first(self) -> bool:
-        """Whether the first product can come before propagation, and leaves fewer columns to propagate."""
+        """Whether the first product comes before propagation: always so if it is learned, else if that is narrower."""
         first = self.mlp.linears[0]
-        return isinstance(first, SparseLinear) and first.outputs < self.mlp.features
+        narrower = isinstance(first, SparseLinear) and first.outputs < self.mlp.features
+        return narrower or self.mlp.embedding is not None
 
     def first_product(self, features: Features) -> NDArray[np.float32]:
-        """X W of the first layer, without its bias: float32 (n, h) from (n, d)."""
-        weight = torch.cat(list(cast(SparseLinear, self.mlp.linears[0]).blocks), dim=1)
+        """X W⁰ of an embedding, or X W of the first layer without its bias: float32 (n, h) from (n, d)."""
+        if self.mlp.embedding is not None:
+            weight = self.mlp.embedding.weight
+        else:
+            weight = torch.cat(list(cast(SparseLinear, self.mlp.linears[0]).blocks), dim=1)
         return np.asarray(features @ weight.detach().cpu().numpy())
 
     def predict_proba(self, inputs: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -127,7 +156,9 @@ class Model:
         return self._probabilities(self.mlp, inputs)
 
     def predict_proba_of_products(self, products: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The same from the inputs' products with W of the first layer: (b, h)."""
+        """The same from propagated first products: (b, h)."""
+        if self.mlp.embedding is not None:
+            return self._probabilities(self.mlp, products)
         bias = cast(Tensor, self.mlp.linears[0].bias)
         return self._probabilities(lambda part: self.mlp.after_first(part + bias), products)
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from grandplus.training.csr import CSR
+from grandplus.training.csr import Product
 from grandplus.training.random_propagation import Factors
 
 BLOCK = 64  # columns of W at a time, which stay in the cache while their rows are gathered
@@ -35,26 +34,8 @@ class SparseLinear(nn.Module):
             products = [inputs @ block for block in self.blocks]
         else:
             transposed = functools.cache(lambda: [factor.transposed() for factor in inputs])
-            products = [_Product.apply(inputs, transposed, block) for block in self.blocks]  # type: ignore[no-untyped-call]
+            products = [Product.apply(inputs, transposed, block) for block in self.blocks]  # type: ignore[no-untyped-call]
         return torch.cat(products, dim=1) + self.bias
-
-
-class _Product(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, factors: Factors, transposed: Any, block: Tensor) -> Tensor:
-        ctx.transposed = transposed
-        return _multiply(factors[::-1], block)
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[None, None, Tensor]:
-        return None, None, _multiply(ctx.transposed(), gradients[0].contiguous())
-
-
-def _multiply(factors: Factors | list[CSR], dense: Tensor) -> Tensor:
-    """The dense matrix multiplied from the left with one factor after the other."""
-    for factor in factors:
-        dense = factor.multiply(dense)
-    return dense
 
 
 def _initial(inputs: int, *shape: int) -> Tensor:

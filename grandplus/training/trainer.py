@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -22,7 +21,7 @@ from grandplus.settings import Train
 from grandplus.splits import Split
 from grandplus.training.adam import Adam, AdamOnGPU
 from grandplus.training.losses import losses, warmup_weight
-from grandplus.training.model import MLP, Model, as_input
+from grandplus.training.model import MLP, Model, Snapshot, as_input
 from grandplus.training.random_propagation import RandomPropagation
 
 VALIDATE_EVERY = 10  # steps
@@ -40,16 +39,16 @@ class EarlyStopping:
     best_accuracy: float = -math.inf
     best_loss: float = math.inf
     best_step: int = -1
-    best_state: dict[str, Tensor] = field(default_factory=dict)
+    best: Snapshot = field(default_factory=Snapshot)
     without_gain: int = 0
 
-    def update(self, step: int, accuracy: float, loss: float, model: torch.nn.Module) -> bool:
+    def update(self, step: int, accuracy: float, loss: float, model: MLP) -> bool:
         """Take note of a validation; True if it is time to stop."""
         gained = accuracy >= self.best_accuracy or loss <= self.best_loss
         self.without_gain = 0 if gained else self.without_gain + 1
         if accuracy >= self.best_accuracy:
             self.best_accuracy, self.best_step = accuracy, step
-            self.best_state = copy.deepcopy(model.state_dict())
+            self.best.take(model)
         self.best_loss = min(self.best_loss, loss)
         return self.without_gain >= self.patience
 
@@ -91,8 +90,10 @@ def train(
 
     Raises
     ------
-    GrandPlusError : the loss is no longer finite; too few nodes for BatchNorm.
+    GrandPlusError : the loss is no longer finite; too few nodes for BatchNorm; dense features to embed.
     """
+    if settings.embed and not sp.issparse(features):
+        raise GrandPlusError("train.embed is true, but the features are dense", fix="set train.embed to false")
     rng = np.random.default_rng(seed)
     stopping = stopping or EarlyStopping(settings.patience)
     confidence = min(2 / len(classes), 1.0) if settings.confidence == "auto" else settings.confidence
@@ -101,17 +102,17 @@ def train(
         torch.manual_seed(int(rng.integers(2**63)))
         model = MLP(features.shape[1], len(classes), settings).to(device)
         # Sparse features stay sparse into the first layer where they can; their dropout is drawn with them.
-        sparse = sp.issparse(features) and model.takes_sparse and device == "cpu"
+        sparse = sp.issparse(features) and model.takes_sparse and (device == "cpu" or settings.embed)
         propagation = RandomPropagation(
             features,
             rows,
             dropnode=settings.dropnode,
             renormalize=settings.renormalize,
             sparse=sparse,
-            dropout=settings.dropout_input,
+            dropout=0.0 if settings.embed else settings.dropout_input,
         )
         optimizer = Adam if device == "cpu" else AdamOnGPU
-        adam = optimizer(model.parameters(), settings.lr, settings.weight_decay, settings.clip)
+        adam = optimizer(model.parameters(), settings.lr, settings.weight_decay, settings.clip, model.embedding)
         # Training and validation nodes without dropping: constant, so mixed once.
         watched = np.concatenate([split.train, split.val])
         watched_inputs = as_input(propagation.expected(watched), device)
@@ -146,7 +147,7 @@ def train(
                     history.setdefault(name, []).append(value)
                 if stopping.update(step, scores["val_accuracy"], scores["val_loss"], model):
                     break
-    model.load_state_dict(stopping.best_state)
+    model.load_state_dict(stopping.best.state)
     outcome = {"steps": step + 1, "best_step": stopping.best_step, "val_accuracy": stopping.best_accuracy}
     return Trained(Model(model, rows.info.weights, classes, settings, {**(info or {}), **outcome}), history)
 

@@ -9,6 +9,7 @@ from grandplus.errors import GrandPlusError
 from grandplus.propagation.gfpush import gfpush
 from grandplus.propagation.weights import weights
 from grandplus.splits import Split
+from grandplus.training.model import MLP
 from grandplus.training.trainer import EarlyStopping, _batches, train
 
 NODES, CLASSES = 60, ["a", "b", "c"]
@@ -87,7 +88,7 @@ def test_weight_decay_reaches_every_parameter(problem, train_settings):
 
     class KeepLast(EarlyStopping):
         def update(self, step, accuracy, loss, model):
-            self.best_state = model.state_dict()
+            self.best.state = model.state_dict()
             return False
 
     settings = train_settings(weight_decay=1e4, lr=0.01, batchnorm=True, max_epochs=60)
@@ -134,14 +135,14 @@ def test_batchnorm_never_meets_a_batch_of_one(train_settings):
         next(_batches(split_of(1, 0), settings, np.random.default_rng(0)))
 
 
-def stop_at(patience, scores):
+def stop_at(patience, scores, settings):
     """(step it stops at, step it keeps) for (accuracy, loss) validations at steps 0, 1, ..."""
-    stopping, layer = EarlyStopping(patience), torch.nn.Linear(1, 1)
+    stopping, model = EarlyStopping(patience), MLP(1, 1, settings)
     for step, (accuracy, loss) in enumerate(scores):
-        torch.nn.init.constant_(layer.weight, step)
-        if stopping.update(step, accuracy, loss, layer):
+        torch.nn.init.constant_(model.linears[0].bias, step)
+        if stopping.update(step, accuracy, loss, model):
             break
-    assert stopping.best_state["weight"].item() == stopping.best_step  # a copy from that very step
+    assert stopping.best.state["linears.0.bias"].item() == stopping.best_step  # a copy from that very step
     return step, stopping.best_step
 
 
@@ -154,5 +155,5 @@ def stop_at(patience, scores):
         ([(0.5, 1.0), (0.4, 1.1), (0.6, 2.0), (0.5, 1.5), (0.5, 1.0)], (4, 2)),  # loss equal to the lowest resets too
     ],
 )
-def test_early_stopping(scores, expected):
-    assert stop_at(2, scores) == expected
+def test_early_stopping(scores, expected, train_settings):
+    assert stop_at(2, scores, train_settings(layers=1)) == expected

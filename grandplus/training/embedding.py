@@ -1,0 +1,89 @@
+"""Learnable representations H = X W⁰ of very wide sparse features (the paper's Eq. 9).
+
+A step reads and changes only the rows of W⁰ that its batch's features name, whatever their number:
+the rest, and its moments in the optimizer, stay as they are, bit for bit.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from grandplus.compiled import INT32, INT64, compiled, writable
+from grandplus.training.csr import CSR, Product
+from grandplus.training.random_propagation import Factors
+
+
+class Embedding(nn.Module):
+    """W⁰ of (d, h), which meets the features before they are propagated: (Π̃X)W⁰ = Π̃(XW⁰).
+
+    weight : (d, h), initial values as in nn.Linear
+    touched : int64 (t,), which rows the last training batch used
+    rows : (t, h), a copy of these, which gets the gradient
+    changed : int32 (d,), the number of the last training batch that used a row
+    """
+
+    def __init__(self, features: int, width: int) -> None:
+        super().__init__()
+        bound = 1 / math.sqrt(features)
+        self.weight: Tensor
+        self.register_buffer("weight", torch.empty(features, width).uniform_(-bound, bound))
+        self.touched: NDArray[np.int64] = np.empty(0, np.int64)
+        self.rows = torch.empty(0, width)
+        self.changed, self.batches = np.zeros(features, np.int32), 0
+        self._numbers = np.full(features, -1, np.int32)  # of the columns of a batch; -1 between batches
+
+    def forward(self, inputs: Factors) -> Tensor:
+        """(b, h) of the factors Π̃ (b, u) and X (u, d) of a batch."""
+        mixing, features = inputs
+        if not self.training:
+            return mixing.multiply(features.multiply(self.weight))
+        features = self._numbered(features)
+        self.rows = self.weight[torch.from_numpy(self.touched).to(self.weight.device)].requires_grad_()
+        if self.weight.device.type == "cpu":
+            factors = mixing, features
+            transposed = functools.cache(lambda: [factor.transposed() for factor in factors])
+            product: Tensor = Product.apply(factors, transposed, self.rows)  # type: ignore[no-untyped-call]
+            return product
+        return _product(mixing, _product(features, self.rows))
+
+    def _numbered(self, features: CSR) -> CSR:
+        """The features over the columns that they use, which are noted in ``touched``."""
+        indices, touched = np.empty_like(features.indices), np.empty(len(features.indices), np.int64)
+        count = _numbering_kernel()(features.indices, self._numbers, indices, touched)
+        self.touched = touched[:count]
+        self.batches += 1
+        self.changed[self.touched] = self.batches
+        return CSR(features.indptr, indices, features.data, count)
+
+
+def _product(matrix: CSR, dense: Tensor) -> Tensor:
+    """By PyTorch's own functions and autograd, as on a GPU."""
+    indptr, indices, data = (torch.from_numpy(p).to(dense.device) for p in (matrix.indptr, matrix.indices, matrix.data))
+    return F.embedding_bag(indices, dense, indptr, mode="sum", per_sample_weights=data, include_last_offset=True)
+
+
+@functools.cache
+def _numbering_kernel() -> Any:
+    return compiled(_number, INT32, *(writable(kind) for kind in (INT32, INT32, INT64)))
+
+
+def _number(indices, numbers, out_indices, touched):  # type: ignore[no-untyped-def]
+    count = 0
+    for i in range(len(indices)):
+        column = indices[i]
+        if numbers[column] < 0:
+            numbers[column] = count
+            touched[count] = column
+            count += 1
+        out_indices[i] = numbers[column]
+    for i in range(count):
+        numbers[touched[i]] = -1
+    return count
