@@ -21,6 +21,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from grandplus.errors import GrandPlusError
+from grandplus.symmetrize import symmetrize
 
 FORMAT_VERSION = 1
 _REMAKE = "run dvc repro to make it anew"
@@ -123,12 +124,13 @@ class Graph:
         )
 
 
-def build_adjacency(edges: NDArray[np.int64], nodes: int) -> tuple[Adjacency, dict[str, int]]:
+def build_adjacency(edges: NDArray[Any], nodes: int) -> tuple[Adjacency, dict[str, int]]:
     """Symmetrise, merge duplicates and drop self-loops.
 
     Parameters
     ----------
-    edges : int64 (2, E), any order, either or both directions, with duplicates and self-loops
+    edges : int32 or int64 (2, E), any order, either or both directions, with duplicates and self-loops;
+        may be memory-mapped
     nodes : n; ids are 0 .. n - 1
 
     Returns
@@ -146,21 +148,12 @@ def build_adjacency(edges: NDArray[np.int64], nodes: int) -> tuple[Adjacency, di
     if edges.size and (edges.min() < 0 or edges.max() >= nodes):
         bad = int(edges.min() if edges.min() < 0 else edges.max())
         raise GrandPlusError(f"an edge names node {bad}", expected=f"ids from 0 to {nodes - 1}")
-    loops = edges[0] == edges[1]
-    low, high = np.minimum(*edges[:, ~loops]), np.maximum(*edges[:, ~loops])
-    # One key an undirected edge; n < 2^31.5 keeps it inside int64.
-    kept = np.unique(low * np.int64(nodes) + high)
-    low, high = np.divmod(kept, np.int64(max(nodes, 1)))
-    both = np.concatenate([low * nodes + high, high * nodes + low])
-    both.sort()
-    rows, columns = np.divmod(both, np.int64(max(nodes, 1)))
-    indptr = np.zeros(nodes + 1, np.int64)
-    np.cumsum(np.bincount(rows, minlength=nodes), out=indptr[1:])
-    indices = columns.astype(np.int32 if nodes <= INT32_IDS else np.int64)
+    indptr, indices, loops = symmetrize(edges, nodes, np.int32 if nodes <= INT32_IDS else np.int64)
+    kept = len(indices) // 2
     facts = {
-        "edges": len(kept),
-        "merged_duplicates": int((~loops).sum()) - len(kept),
-        "dropped_self_loops": int(loops.sum()),
+        "edges": kept,
+        "merged_duplicates": edges.shape[1] - loops - kept,
+        "dropped_self_loops": loops,
         "isolated_nodes": int((np.diff(indptr) == 0).sum()),
     }
     return Adjacency(indptr, indices), facts
@@ -182,25 +175,15 @@ def as_adjacency(matrix: Adjacency | Graph | sp.sparray | sp.spmatrix) -> Adjace
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise GrandPlusError(f"adjacency has shape {matrix.shape}", expected="a square matrix")
     entries = sp.coo_array(matrix)
-    edges = np.stack([entries.row, entries.col]).astype(np.int64)[:, entries.data != 0]
+    edges = np.stack([entries.row, entries.col])[:, entries.data != 0]
     return build_adjacency(edges, matrix.shape[0])[0]
 
 
-def row_normalize(features: Features) -> Features:
-    """Each row divided by its sum, 0/0 = 0, in float32.
-
-    >>> row_normalize(np.array([[1, 3], [0, 0]], np.float32)).tolist()
-    [[0.25, 0.75], [0.0, 0.0]]
-    """
-    sparse = sp.issparse(features)
-    # scipy's sum of a float32 matrix adds in float32, whatever the dtype asked for; a product does not.
-    sums = features @ np.ones(features.shape[1]) if sparse else features.sum(axis=1, dtype=np.float64)
-    scale = np.divide(1, sums, out=np.zeros_like(sums), where=sums != 0)
-    if not sparse:
-        return np.asarray(features * scale[:, None], np.float32)
-    counts = np.diff(features.indptr)
-    data = (features.data * np.repeat(scale, counts)).astype(np.float32)
-    return sp.csr_array((data, features.indices, features.indptr), shape=features.shape)
+def csr_of(indptr: NDArray[np.int64], indices: NDArray[np.int32], data: NDArray[np.float32], width: int) -> Any:
+    """A scipy CSR matrix over these very arrays: its own check would read them all, and copy two to one type."""
+    matrix = sp.csr_array((len(indptr) - 1, width), dtype=np.float32)
+    matrix.indptr, matrix.indices, matrix.data = indptr, indices, data
+    return matrix
 
 
 def read_parquet(file: Path) -> pa.Table:
@@ -218,10 +201,7 @@ def _load_features(folder: Path, width: int) -> Features:
         dense: NDArray[np.float32] = _map(folder / "features.npy")
         return dense
     indptr, indices, data = (_map(folder / f"features.{part}.npy") for part in ("indptr", "indices", "data"))
-    # Made without scipy's check: it copies indptr and indices to one type, and fully reads them.
-    features = sp.csr_array((len(indptr) - 1, width), dtype=np.float32)
-    features.indptr, features.indices, features.data = indptr, indices, data
-    return features
+    return csr_of(indptr, indices, data, width)
 
 
 def _map(file: Path) -> NDArray[Any]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from grandplus.datasets.raw import RawGraph
 from grandplus.errors import GrandPlusError
-from grandplus.graph import Graph, build_adjacency, row_normalize
+from grandplus.features import row_normalize, zero_rows
+from grandplus.graph import Graph, build_adjacency
 from grandplus.settings import CATALOG, Settings
 from grandplus.splits import Splits, make_splits
 
@@ -22,7 +23,7 @@ def preprocess(raw: RawGraph, settings: Settings) -> tuple[Graph, Splits]:
         "classes": len(raw.classes),
         "features": int(raw.features.shape[1]),
         "unlabelled_nodes": int((raw.labels < 0).sum()),
-        "zero_feature_rows": int((abs(raw.features).sum(axis=1) == 0).sum()),
+        "zero_feature_rows": zero_rows(raw.features),
     }
     _check(facts, settings)
     features = row_normalize(raw.features) if settings.preprocess.features == "row-normalize" else raw.features

@@ -1,7 +1,6 @@
 """The CSR graph: what is merged and dropped, by hand; its invariants; what is on disk."""
 
 import json
-import math
 import tempfile
 from pathlib import Path
 
@@ -14,8 +13,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from grandplus import graph as module
+from grandplus import symmetrize
 from grandplus.errors import GrandPlusError
-from grandplus.graph import Adjacency, Graph, as_adjacency, build_adjacency, row_normalize
+from grandplus.graph import Adjacency, Graph, as_adjacency, build_adjacency
 
 NAMED = pytest.mark.parametrize("edges", EDGE_CASES.values(), ids=EDGE_CASES.keys())
 
@@ -76,6 +76,34 @@ def check_against_dense(edges):
         "dropped_self_loops": sum(u == v for u, v in edges.pairs),
         "isolated_nodes": int((dense.sum(axis=1) == 0).sum()),
     }
+
+
+@given(graphs(), st.sampled_from([1, 2, 3]), st.booleans())
+def test_pieces_and_narrow_ids_change_nothing(edges, piece, narrow):
+    """Edges read piece by piece, as int32 and from a read-only array that is not contiguous."""
+    expected, facts = build_adjacency(edges.array, edges.nodes)
+    given = np.asfortranarray(edges.array.astype(np.int32 if narrow else np.int64))
+    given.flags.writeable = False
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(symmetrize, "PIECE", piece)
+        patch.setattr(symmetrize, "BLOCK", piece)
+        found, other_facts = build_adjacency(given, edges.nodes)
+    assert same(found, expected)
+    assert other_facts == facts
+
+
+def test_long_rows_are_sorted_and_merged_too():
+    """Rows beyond what insertion sort takes, with every edge several times."""
+    rng = np.random.default_rng(0)
+    edges = rng.integers(0, 300, (2, 40_000))
+    adjacency, facts = build_adjacency(edges, 300)
+    dense = np.zeros((300, 300), bool)
+    dense[edges[0], edges[1]] = dense[edges[1], edges[0]] = True
+    np.fill_diagonal(dense, False)
+    expected = sp.csr_array(dense)
+    assert np.array_equal(adjacency.indices, expected.indices)
+    assert np.array_equal(adjacency.indptr, expected.indptr)
+    assert facts["edges"] == dense.sum() // 2
 
 
 @given(graphs(), st.randoms(use_true_random=False))
@@ -316,31 +344,3 @@ def test_another_format_version_is_refused(saved, version):
     facts = json.loads((saved / "graph.json").read_text())
     (saved / "graph.json").write_text(json.dumps(facts | {"format_version": version}))
     assert refusal(saved).startswith(f"{saved}: format version is {version}; expected 1")
-
-
-# --- row_normalize ---------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("kind", [np.array, sp.csr_array, sp.csr_matrix])
-def test_rows_sum_to_one_and_zero_rows_stay_zero(kind):
-    x = np.array([[1, 3, 0], [0, 0, 0], [0, 5, 0], [0.1, 0.1, 0.1]], np.float32)
-    found = row_normalize(kind(x))
-    assert found.dtype == np.float32
-    assert sp.issparse(found) == (kind is not np.array)
-    dense = found.toarray() if sp.issparse(found) else found
-    assert dense == pytest.approx(np.array([[0.25, 0.75, 0], [0, 0, 0], [0, 1, 0], [1 / 3] * 3]))
-    assert np.all(np.isfinite(dense))
-
-
-@given(hnp.arrays(np.float32, st.tuples(st.integers(1, 5), st.integers(1, 6)), elements=st.floats(0, 2**20, width=32)))
-def test_rows_are_normalised_in_float64(x):
-    sums = np.array([math.fsum(row) for row in x.tolist()])
-    expected = np.divide(x, sums[:, None], out=np.zeros(x.shape), where=sums[:, None] > 0)
-    for found in (row_normalize(x), row_normalize(sp.csr_array(x)).toarray()):
-        assert found == pytest.approx(expected, rel=1.01 * 2**-24, abs=1e-45)  # one rounding to float32
-
-
-def test_normalising_does_not_touch_its_input():
-    x = sp.csr_array(np.array([[1, 3]], np.float32))
-    row_normalize(x)
-    assert x.toarray().tolist() == [[1, 3]]
