@@ -1,17 +1,19 @@
 """Where work runs: how many workers, on which device, and what dies with what.
 
 Set by environment variables, since none of it changes a result on CPU:
-``GRANDPLUS_WORKERS`` (default: the cores that this process may use), ``GRANDPLUS_DEVICE``
-(auto, cpu or cuda) and ``GRANDPLUS_CACHE`` (downloads and compiled kernels, shared by all
-checkouts; default: the user's cache folder).
+``GRANDPLUS_WORKERS`` (default: the cores that this process may use), ``GRANDPLUS_MEMORY``
+(default: what is free), ``GRANDPLUS_DEVICE`` (auto, cpu or cuda) and ``GRANDPLUS_CACHE``
+(downloads and compiled kernels, shared by all checkouts; default: the user's cache folder).
 """
 
 from __future__ import annotations
 
 import atexit
+import contextlib
 import itertools
 import multiprocessing
 import os
+import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -20,10 +22,13 @@ from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any, TypeVar
 
+import psutil  # type: ignore[import-untyped]
+
 from grandplus.errors import GrandPlusError
 
 Result = TypeVar("Result")
 POLL_SECONDS = 0.1
+_SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([KMGT]?)(i?)B?", re.IGNORECASE)
 
 
 def workers() -> int:
@@ -35,6 +40,27 @@ def workers() -> int:
     if not value.isdecimal() or int(value) < 1:
         raise GrandPlusError(f"GRANDPLUS_WORKERS is {value!r}", expected="a whole number of at least 1")
     return int(value)
+
+
+def memory() -> int:
+    """Bytes that a stage's large arrays may take together: ``GRANDPLUS_MEMORY``, like 8GiB or 500MB."""
+    value = os.environ.get("GRANDPLUS_MEMORY", "").strip()
+    if not value:
+        return _free_memory()
+    match = _SIZE.fullmatch(value)
+    if not match:
+        raise GrandPlusError(f"GRANDPLUS_MEMORY is {value!r}", expected="a size like 8GiB or 500MB")
+    base = 1024 if match[3] else 1000
+    return int(float(match[1]) * int(base ** " KMGT".index(match[2].upper() or " ")))
+
+
+def _free_memory() -> int:
+    """What the system could give, and this process's control group would allow."""
+    free = [int(psutil.virtual_memory().available)]
+    group = Path("/sys/fs/cgroup")
+    with contextlib.suppress(OSError, ValueError):  # no Linux, or no limit ("max")
+        free.append(int((group / "memory.max").read_text()) - int((group / "memory.current").read_text()))
+    return max(0, min(free))
 
 
 def device() -> str:

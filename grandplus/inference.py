@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -14,10 +17,15 @@ from tqdm import tqdm
 from grandplus import execution
 from grandplus.errors import GrandPlusError
 from grandplus.graph import Features, Graph
-from grandplus.propagation.power import propagate
-from grandplus.scratch import finished_whole
+from grandplus.propagation.power import BUFFERS, LINE, propagate
+from grandplus.scratch import finished_whole, scratch_root
 from grandplus.splits import Split, Splits
-from grandplus.training.model import Model
+from grandplus.training.csr import CSR
+from grandplus.training.model import ROWS_AT_ONCE, Model
+
+GIB = 2**30
+BASE = 400 * 2**20  # of the process itself, with PyTorch
+OUTPUT_COPIES = 4  # of the (n, C) probabilities, while a table is made of them
 
 
 def infer_trials(graph_folder: Path, model_folder: Path, out: Path) -> None:
@@ -50,10 +58,17 @@ def infer(graph: Graph, model: Model, *, inputs: NDArray[np.float32] | None = No
     Propagates the narrower side of the first layer where that is exact: (ΠX)W = Π(XW).
 
     inputs : ``model_inputs(graph, model)`` if it is there already, from a model of the same settings
+
+    Raises
+    ------
+    GrandPlusError : it needs more memory than ``GRANDPLUS_MEMORY`` allows, or more disk than there is.
     """
-    if model.multiplies_first:
-        return model.predict_proba_of_products(_propagated(graph, model.first_product(graph.features), model))
-    return model.predict_proba(model_inputs(graph, model) if inputs is None else inputs)
+    if not model.multiplies_first:
+        return model.predict_proba(model_inputs(graph, model) if inputs is None else inputs)
+    weight = model.first_weight
+    way = plan(graph, weight.shape[1])
+    products = _multiply(graph.features, weight, way.array(graph.adjacency.nodes, weight.shape[1]))
+    return model.predict_proba_of_products(_propagate_in_place(graph, products, model, way))
 
 
 def model_inputs(graph: Graph, model: Model) -> NDArray[np.float32]:
@@ -61,12 +76,84 @@ def model_inputs(graph: Graph, model: Model) -> NDArray[np.float32]:
 
     float32 (n, d); models of the same settings share it.
     """
-    return _propagated(graph, graph.features, model)
+    way = plan(graph, graph.features.shape[1])
+    out = way.array(*graph.features.shape)
+    propagate(graph, graph.features, weights=model.weights, columns=way.columns, out=out)
+    return _scaled(out, model)
 
 
-def _propagated(graph: Graph, features: Features, model: Model) -> NDArray[np.float32]:
-    scale = 1.0 if model.train.renormalize else 1 - model.train.dropnode
-    return propagate(graph, features, weights=model.weights) * np.float32(scale)
+@dataclass(frozen=True)
+class Plan:
+    """How inference keeps within a budget of memory.
+
+    columns : to propagate at a time
+    in_memory : whether the array of all columns is, or else lies in a file that is memory-mapped
+    peak : bytes, predicted; files that are memory-mapped are not counted but for the adjacency
+    """
+
+    columns: int
+    in_memory: bool
+    peak: int
+
+    def array(self, nodes: int, width: int) -> NDArray[np.float32]:
+        if self.in_memory:
+            return np.empty((nodes, width), np.float32)
+        size = 4 * nodes * width
+        # Without a name, so that nothing is left however this process ends.
+        with tempfile.TemporaryFile(dir=scratch_root()) as file:
+            try:
+                os.posix_fallocate(file.fileno(), 0, size)  # or a full disk would only show as a crash later
+            except OSError as error:
+                found = f"inference can't keep {size / GIB:.2f} GiB in a file: {error.strerror}"
+                fix = "set GRANDPLUS_SCRATCH to a folder with more room, or GRANDPLUS_MEMORY higher"
+                raise GrandPlusError(found, where=scratch_root(), fix=fix) from None
+            return np.memmap(file, np.float32, "r+", shape=(nodes, width))
+
+
+def plan(graph: Graph, width: int) -> Plan:
+    """As many columns at a time as ``GRANDPLUS_MEMORY`` allows; the same bytes come out for any."""
+    nodes, budget = graph.adjacency.nodes, execution.memory()
+    adjacency = graph.adjacency.indptr.nbytes + graph.adjacency.indices.nbytes
+    fixed = BASE + adjacency + OUTPUT_COPIES * 4 * nodes * len(graph.classes)
+    a_column = 4 * BUFFERS * nodes
+    least = min(width, LINE)
+    for in_memory in (True, False):
+        held = 4 * nodes * width if in_memory else 0
+        columns = min(width, (budget - fixed - held) // max(a_column, 1))
+        if columns >= least:
+            return Plan(columns, in_memory, fixed + held + columns * a_column)
+    needed = (fixed + least * a_column) / GIB
+    raise GrandPlusError(
+        f"inference would need {needed:.2f} GiB of memory, and may use {budget / GIB:.2f}",
+        fix="set GRANDPLUS_MEMORY higher if the machine has more, or use one that has",
+    )
+
+
+def _multiply(features: Features, weight: NDArray[np.float32], out: NDArray[np.float32]) -> NDArray[np.float32]:
+    """X W by blocks of rows, each summed by one thread."""
+    dense = torch.from_numpy(weight)
+
+    def multiply(start: int) -> None:
+        end = min(start + ROWS_AT_ONCE, len(out))
+        first, last = int(features.indptr[start]), int(features.indptr[end])
+        indptr = (features.indptr[start : end + 1] - first).astype(np.int32)
+        part = CSR(indptr, features.indices[first:last], features.data[first:last], len(weight))
+        out[start:end] = part.multiply(dense).numpy()
+
+    for _ in execution.map_threads(multiply, range(0, len(out), ROWS_AT_ONCE)):
+        pass
+    return out
+
+
+def _propagate_in_place(graph: Graph, values: NDArray[np.float32], model: Model, way: Plan) -> NDArray[np.float32]:
+    propagate(graph, values, weights=model.weights, columns=way.columns, out=values)
+    return _scaled(values, model)
+
+
+def _scaled(values: NDArray[np.float32], model: Model) -> NDArray[np.float32]:
+    if not model.train.renormalize:
+        values *= np.float32(1 - model.train.dropnode)
+    return values
 
 
 def predictions_table(graph: Graph, split: Split, probabilities: NDArray[np.float32]) -> pa.Table:

@@ -48,11 +48,7 @@ def scratch(name: str, key: str, target: Path) -> Iterator[Path]:
     Pieces that an earlier, killed run has finished are in it already. It lies in
     ``.grandplus/scratch`` of the checkout, or in ``GRANDPLUS_SCRATCH``.
     """
-    root = _root()
-    try:
-        root.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise GrandPlusError(f"can't be made: {error.strerror}", where=root, fix="set GRANDPLUS_SCRATCH") from None
+    root = scratch_root()
     folder = root / f"{name}-{key}"
     with locked(root / f"{name}-{key}.lock"):
         folder.mkdir(exist_ok=True)
@@ -60,6 +56,18 @@ def scratch(name: str, key: str, target: Path) -> Iterator[Path]:
             unfinished.unlink()
         yield folder
         _publish(folder, target)
+
+
+def scratch_root() -> Path:
+    """Where unfinished work lies; made if need be."""
+    # DVC names the main checkout there, so that a temporary one resumes its predecessor's work.
+    checkout = Path(os.environ.get("DVC_ROOT") or ".")
+    root = (checkout / (os.environ.get("GRANDPLUS_SCRATCH", "").strip() or ".grandplus/scratch")).absolute()
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise GrandPlusError(f"can't be made: {error.strerror}", where=root, fix="set GRANDPLUS_SCRATCH") from None
+    return root
 
 
 @contextmanager
@@ -88,12 +96,6 @@ def locked(file: Path, *, quiet: bool = False) -> Iterator[None]:
                 print(f"waiting for another process that holds {file}", file=sys.stderr, flush=True)
             fcntl.flock(handle, fcntl.LOCK_EX)
         yield  # closing the file gives the lock up
-
-
-def _root() -> Path:
-    # DVC names the main checkout there, so that a temporary one resumes its predecessor's work.
-    checkout = Path(os.environ.get("DVC_ROOT") or ".")
-    return (checkout / (os.environ.get("GRANDPLUS_SCRATCH", "").strip() or ".grandplus/scratch")).absolute()
 
 
 def _publish(folder: Path, target: Path) -> None:

@@ -9,11 +9,12 @@ import threading
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 from processes import PATIENCE, is_alive, python, wait_until
 
 from grandplus.errors import GrandPlusError
-from grandplus.execution import cache_folder, device, map_processes, map_threads, workers
+from grandplus.execution import cache_folder, device, map_processes, map_threads, memory, workers
 from grandplus.settings import read_yaml
 
 MAPS = pytest.mark.parametrize("parallel_map", [map_threads, map_processes])
@@ -53,6 +54,31 @@ def test_workers_that_are_no_number(monkeypatch, value):
     with pytest.raises(GrandPlusError, match="expected a whole number of at least 1") as refused:
         workers()
     assert f"GRANDPLUS_WORKERS is {value!r}" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [("8GiB", 8 * 2**30), ("500MB", 500_000_000), (" 1.5 kib\n", 1536), ("123", 123), ("2T", 2 * 10**12), ("7B", 7)],
+)
+def test_memory_is_what_is_allowed(monkeypatch, value, expected):
+    monkeypatch.setenv("GRANDPLUS_MEMORY", value)
+    assert memory() == expected
+
+
+@pytest.mark.parametrize("value", ["", "  ", None])
+def test_memory_is_by_default_what_is_free(monkeypatch, value):
+    monkeypatch.delenv("GRANDPLUS_MEMORY", raising=False)
+    if value is not None:
+        monkeypatch.setenv("GRANDPLUS_MEMORY", value)
+    assert 2**20 < memory() <= psutil.virtual_memory().total
+
+
+@pytest.mark.parametrize("value", ["-1GiB", "much", "8 GiB or so", "0x10", "1e9", "GiB", "5PB"])
+def test_memory_that_is_no_size(monkeypatch, value):
+    monkeypatch.setenv("GRANDPLUS_MEMORY", value)
+    with pytest.raises(GrandPlusError, match="expected a size like 8GiB or 500MB") as refused:
+        memory()
+    assert f"GRANDPLUS_MEMORY is {value!r}" in str(refused.value)
 
 
 @pytest.mark.parametrize(

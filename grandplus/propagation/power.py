@@ -18,22 +18,30 @@ from grandplus.propagation.weights import checked_weights
 
 BLOCK = 1024  # rows a task; each row is summed by one thread in one order, so any number gives the same bytes
 LINE = 16  # float32 a cache line
+BUFFERS = 3  # of the features' shape: this order's, the next one's, and the total
 
 
 def propagate(
-    adjacency: Adjacency | Graph | sp.sparray | sp.spmatrix, features: Features, *, weights: ArrayLike
+    adjacency: Adjacency | Graph | sp.sparray | sp.spmatrix,
+    features: Features,
+    *,
+    weights: ArrayLike,
+    columns: int | None = None,
+    out: NDArray[np.float32] | None = None,
 ) -> NDArray[np.float32]:
     """Σ wₙPⁿX with P = D̃⁻¹Ã, by N sparse products and two buffers.
 
     Parameters
     ----------
     adjacency : n × n; self-loops are added here, once
-    features : (n, d), dense or sparse
+    features : (n, d), dense or sparse; may be memory-mapped
     weights : (N + 1,), w_0..w_N
+    columns : of the features to propagate at a time, all by default: takes ``BUFFERS`` arrays of (n, columns)
+    out : float32 (n, d) for the result; may be memory-mapped, and may be ``features`` itself
 
     Returns
     -------
-    float32 (n, d), C order. The same bytes for any number of workers.
+    float32 (n, d), C order. The same bytes for any number of workers and columns at a time.
 
     >>> path = sp.csr_array(np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]]))
     >>> propagate(path, np.eye(3, dtype=np.float32), weights=[0.0, 1.0])[0].tolist()
@@ -43,6 +51,17 @@ def propagate(
     w = checked_weights(weights)
     if features.shape[0] != graph.nodes:
         raise GrandPlusError(f"features have {features.shape[0]} rows", expected=f"{graph.nodes}, one a node")
+    width = features.shape[1]
+    if out is None and (columns or width) >= width:
+        return _mix(graph, features, w)
+    result = np.empty(features.shape, np.float32) if out is None else out
+    step = columns or max(width, 1)
+    for start in range(0, width, step):
+        result[:, start : start + step] = _mix(graph, features[:, start : start + step], w)
+    return result
+
+
+def _mix(graph: Adjacency, features: Features, w: NDArray[np.float64]) -> NDArray[np.float32]:
     dense = features.toarray() if sp.issparse(features) else features
     current = np.array(dense, np.float32, order="C")
     following = np.empty_like(current)

@@ -17,7 +17,6 @@ from safetensors.torch import save
 from torch import Tensor, nn
 
 from grandplus.errors import GrandPlusError
-from grandplus.graph import Features
 from grandplus.scratch import finished_whole
 from grandplus.settings import Train
 from grandplus.training.embedding import Embedding
@@ -143,20 +142,21 @@ class Model:
         narrower = isinstance(first, SparseLinear) and first.outputs < self.mlp.features
         return narrower or self.mlp.embedding is not None
 
-    def first_product(self, features: Features) -> NDArray[np.float32]:
-        """X W⁰ of an embedding, or X W of the first layer without its bias: float32 (n, h) from (n, d)."""
+    @property
+    def first_weight(self) -> NDArray[np.float32]:
+        """W⁰ of the embedding, or else W of the first layer: float32 (d, h)."""
         if self.mlp.embedding is not None:
             weight = self.mlp.embedding.weight
         else:
             weight = torch.cat(list(cast(SparseLinear, self.mlp.linears[0]).blocks), dim=1)
-        return np.asarray(features @ weight.detach().cpu().numpy())
+        return np.asarray(weight.detach().cpu().numpy())
 
     def predict_proba(self, inputs: NDArray[np.float32]) -> NDArray[np.float32]:
         """Class probabilities: float32 (b, C) from the inputs (b, d) of b nodes."""
         return self._probabilities(self.mlp, inputs)
 
     def predict_proba_of_products(self, products: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The same from propagated first products: (b, h)."""
+        """The same from propagated products with the first weight: (b, h)."""
         if self.mlp.embedding is not None:
             return self._probabilities(self.mlp, products)
         bias = cast(Tensor, self.mlp.linears[0].bias)

@@ -77,6 +77,18 @@ def test_isolated_nodes_keep_their_own_features():
     assert propagate(edges.matrix, x, weights=PPR)[isolated] == pytest.approx(x[isolated], rel=1e-6)
 
 
+@pytest.mark.parametrize("columns", [1, 2, 5, 9])
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+def test_columns_at_a_time_and_where_they_go_change_no_byte(kind, columns, tmp_path):
+    x = np.maximum(features_of(LARGER.nodes), 0)
+    whole = propagate(LARGER.matrix, kind(x), weights=PPR)
+    mapped = np.memmap(tmp_path / "out", np.float32, "w+", shape=x.shape)
+    for out in (None, mapped):
+        found = propagate(LARGER.matrix, kind(x), weights=PPR, columns=columns, out=out)
+        assert np.asarray(found).tobytes() == whole.tobytes()
+    assert propagate(LARGER.matrix, x, weights=PPR, columns=columns, out=x).tobytes() == whole.tobytes()  # in place
+
+
 def test_order_zero_returns_the_features_themselves():
     x = features_of(5)
     found = propagate(FIVE.matrix, x, weights=[1.0])

@@ -1,12 +1,18 @@
 """Predictions of all nodes against dense float64 formulas, whichever side of the first layer is propagated."""
 
+import errno
+import os
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
 
+from grandplus import inference
+from grandplus.errors import GrandPlusError
 from grandplus.graph import Graph, as_adjacency
-from grandplus.inference import infer, model_inputs
+from grandplus.inference import Plan, infer, model_inputs, plan
+from grandplus.propagation.power import BUFFERS
 from grandplus.training.model import MLP, Model
 
 WEIGHTS = (0.5, 0.2, 0.3)
@@ -54,6 +60,40 @@ def test_probabilities_are_those_of_the_dense_formula(graph, train_settings, cha
     exact = model.mlp.double().eval()(torch.from_numpy(inputs)).softmax(-1).detach().numpy()
     model.mlp.float()
     np.testing.assert_allclose(infer(graph, model), exact, atol=1e-5)
+
+
+@pytest.mark.parametrize("changes", [{"hidden": 20, "batchnorm": True}, {"hidden": 40, "embed": True}])
+def test_any_budget_gives_the_same_bytes(graph, train_settings, monkeypatch, tmp_path, changes):
+    """From all in memory, over some columns at a time, to arrays in files."""
+    monkeypatch.setenv("GRANDPLUS_SCRATCH", str(tmp_path))
+    monkeypatch.setattr(inference, "LINE", 3)
+    model = model_of(train_settings, **changes)
+    width = 40 if model.multiplies_first else 12
+    whole = infer(graph, model)
+    fixed = plan(graph, width).peak - 4 * 30 * width * (1 + BUFFERS)
+    ways = []
+    for bytes_ in (4 * 30 * width * 9, 4 * 30 * (width + 3 * BUFFERS), 4 * 30 * 3 * BUFFERS):
+        monkeypatch.setenv("GRANDPLUS_MEMORY", str(fixed + bytes_))
+        ways.append(plan(graph, width))
+        assert ways[-1].peak <= fixed + bytes_
+        assert infer(graph, model).tobytes() == whole.tobytes()
+    assert [(way.columns, way.in_memory) for way in ways] == [(width, True), (3, True), (3, False)]
+    assert list(tmp_path.iterdir()) == []
+    monkeypatch.setenv("GRANDPLUS_MEMORY", str(fixed + 4 * 30 * 3 * BUFFERS - 1))
+    with pytest.raises(GrandPlusError, match=r"inference would need 0\.39 GiB of memory, and may use 0\.39; set GRAND"):
+        infer(graph, model)
+
+
+def test_a_disk_too_small_for_the_file_is_an_error_before_the_work(graph, train_settings, monkeypatch, tmp_path):
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setenv("GRANDPLUS_SCRATCH", str(tmp_path))
+    monkeypatch.setattr(os, "posix_fallocate", full)
+    way = Plan(3, False, 0)
+    with pytest.raises(GrandPlusError, match=r"can't keep 0\.00 GiB in a file: No space left .* GRANDPLUS_SCRATCH"):
+        way.array(30, 12)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_shared_inputs_give_the_same_bytes(graph, train_settings):
