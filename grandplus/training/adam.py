@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import torch
 from numba import types
-from numba.extending import register_jitable
 from torch import Tensor
 
-from grandplus.compiled import FLOAT32, INT64, compiled, matrix, writable
+from grandplus.compiled import FLOAT32, INT64, compiled, matrix, prefetch, writable
 from grandplus.training.embedding import Embedding
 
 BETAS = 0.9, 0.999
 EPS = 1e-8
+AHEAD, LINE = 8, 16  # rows that are prefetched, and float32 a cache line
 
 
 class Adam:
@@ -45,7 +45,8 @@ class Adam:
         self.parameters, self.embedding = list(parameters), embedding
         self.lr, self.weight_decay, self.clip = lr, weight_decay, clip
         self._moments = {tensor: np.zeros((2, tensor.numel()), np.float32) for tensor in self.parameters}
-        self._of_rows = [np.zeros(embedding.weight.shape, np.float32) for _ in range(2)] if embedding else []
+        if embedding:  # both moments of a row side by side
+            self._of_rows = np.zeros((embedding.weight.shape[0], 2 * embedding.weight.shape[1]), np.float32)
         self._steps = 1
         if not clip:
             for tensor in self.parameters:
@@ -72,8 +73,9 @@ class Adam:
 
     def _update_rows(self, embedding: Embedding, scale: float) -> None:
         assert embedding.rows.grad is not None
-        gradient = embedding.rows.grad.numpy()
-        _rows_kernel()(embedding.weight.numpy(), embedding.touched, gradient, *self._of_rows, *self._rates(scale))
+        values, gradient = embedding.rows.detach().numpy(), embedding.rows.grad.numpy()
+        table = embedding.weight.numpy(), self._of_rows
+        _rows_kernel()(*table, embedding.touched, values, gradient, *self._rates(scale))
 
     def _rates(self, scale: float) -> tuple[float, float, float, float]:
         first, second = (1 - beta**self._steps for beta in BETAS)
@@ -95,7 +97,8 @@ class AdamOnGPU:
         self.lr, self.weight_decay, self.clip = lr, weight_decay, clip
         fused = all(tensor.is_cuda for tensor in self.parameters)
         self._adam = torch.optim.Adam(self.parameters, lr, BETAS, EPS, weight_decay, fused=fused)
-        self._of_rows = [torch.zeros_like(embedding.weight) for _ in range(2)] if embedding else []
+        if embedding:
+            self._of_rows = torch.zeros(2, *embedding.weight.shape, device=embedding.weight.device)
         self._steps = 1
 
     def step(self) -> None:
@@ -132,17 +135,35 @@ def _kernel() -> Any:
 
 @functools.cache
 def _rows_kernel() -> Any:
-    table = writable(matrix(FLOAT32))
-    return compiled(_update_rows, table, INT64, matrix(FLOAT32), table, table, *[types.float64] * 4)
+    table, given = writable(matrix(FLOAT32)), matrix(FLOAT32)
+    return compiled(_update_rows, table, table, INT64, given, given, *[types.float64] * 4)
 
 
-def _update_rows(parameter, touched, gradient, m, v, scale, weight_decay, rate, second):  # type: ignore[no-untyped-def]
-    for i in range(len(touched)):
-        row = touched[i]
-        _update(parameter[row], gradient[i], m[row], v[row], scale, weight_decay, rate, second)
+def _update_rows(  # type: ignore[no-untyped-def]
+    parameter, moments, touched, values, gradient, scale, weight_decay, rate, second
+):
+    """As ``_update`` for some rows, which lie anywhere in memory: so later ones are prefetched."""
+    scale, decay, rate = np.float32(scale), np.float32(weight_decay), np.float32(rate)
+    deviation, eps = np.float32(1 / np.sqrt(second)), np.float32(EPS)
+    keep_first, keep_second = np.float32(BETAS[0]), np.float32(BETAS[1])
+    new_first, new_second = np.float32(1 - BETAS[0]), np.float32(1 - BETAS[1])
+    count, width = values.shape
+    for i in range(count):
+        if i + AHEAD < count:
+            later = np.uint64(touched[i + AHEAD])
+            for column in range(0, width, LINE):
+                prefetch(parameter[later], column)
+            for column in range(0, 2 * width, LINE):
+                prefetch(moments[later], column)
+        row = np.uint64(touched[i])
+        weights, m, v = parameter[row], moments[row, :width], moments[row, width:]
+        for j in range(width):
+            slope = scale * gradient[i, j] + decay * values[i, j]
+            m[j] = keep_first * m[j] + new_first * slope
+            v[j] = keep_second * v[j] + new_second * (slope * slope)
+            weights[j] = values[i, j] - rate * m[j] / (np.sqrt(v[j]) * deviation + eps)
 
 
-@register_jitable
 def _update(parameter, gradient, m, v, scale, weight_decay, rate, second):  # type: ignore[no-untyped-def]
     """All in float32, as vector registers hold eight of them. second: 1 - β₂ᵗ"""
     scale, decay, rate = np.float32(scale), np.float32(weight_decay), np.float32(rate)

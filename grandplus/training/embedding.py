@@ -16,9 +16,11 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from grandplus.compiled import INT32, INT64, compiled, writable
+from grandplus.compiled import FLOAT32, INT32, INT64, compiled, matrix, prefetch, writable
 from grandplus.training.csr import CSR, Product
 from grandplus.training.random_propagation import Factors
+
+AHEAD, LINE = 8, 16  # rows that are prefetched, and float32 a cache line
 
 
 class Embedding(nn.Module):
@@ -34,7 +36,9 @@ class Embedding(nn.Module):
         super().__init__()
         bound = 1 / math.sqrt(features)
         self.weight: Tensor
-        self.register_buffer("weight", torch.empty(features, width).uniform_(-bound, bound))
+        self.register_buffer(
+            "weight", torch.from_numpy(np.empty((features, width), np.float32)).uniform_(-bound, bound)
+        )
         self.touched: NDArray[np.int64] = np.empty(0, np.int64)
         self.rows = torch.empty(0, width)
         self.changed, self.batches = np.zeros(features, np.int32), 0
@@ -46,12 +50,15 @@ class Embedding(nn.Module):
         if not self.training:
             return mixing.multiply(features.multiply(self.weight))
         features = self._numbered(features)
-        self.rows = self.weight[torch.from_numpy(self.touched).to(self.weight.device)].requires_grad_()
         if self.weight.device.type == "cpu":
+            rows = np.empty((len(self.touched), self.weight.shape[1]), np.float32)
+            _taking_kernel()(self.weight.numpy(), self.touched, rows)
+            self.rows = torch.from_numpy(rows).requires_grad_()
             factors = mixing, features
             transposed = functools.cache(lambda: [factor.transposed() for factor in factors])
             product: Tensor = Product.apply(factors, transposed, self.rows)  # type: ignore[no-untyped-call]
             return product
+        self.rows = self.weight[torch.from_numpy(self.touched).to(self.weight.device)].requires_grad_()
         return _product(mixing, _product(features, self.rows))
 
     def _numbered(self, features: CSR) -> CSR:
@@ -75,9 +82,27 @@ def _numbering_kernel() -> Any:
     return compiled(_number, INT32, *(writable(kind) for kind in (INT32, INT32, INT64)))
 
 
+@functools.cache
+def _taking_kernel() -> Any:
+    return compiled(_take_rows, matrix(FLOAT32), INT64, writable(matrix(FLOAT32)))
+
+
+def _take_rows(table, rows, out):  # type: ignore[no-untyped-def]
+    for i in range(len(rows)):
+        if i + AHEAD < len(rows):
+            later = table[np.uint64(rows[i + AHEAD])]
+            for column in range(0, table.shape[1], LINE):
+                prefetch(later, column)
+        row = np.uint64(rows[i])
+        for column in range(table.shape[1]):
+            out[i, column] = table[row, column]
+
+
 def _number(indices, numbers, out_indices, touched):  # type: ignore[no-untyped-def]
     count = 0
     for i in range(len(indices)):
+        if i + 2 * AHEAD < len(indices):
+            prefetch(numbers, np.uint64(indices[i + 2 * AHEAD]))
         column = indices[i]
         if numbers[column] < 0:
             numbers[column] = count
