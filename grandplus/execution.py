@@ -103,14 +103,18 @@ def map_threads(function: Callable[..., Result], *arguments: Iterable[Any]) -> I
         yield from _map_in_order(pool, function, zip(*arguments, strict=False))
 
 
-def map_processes(function: Callable[..., Result], *arguments: Iterable[Any]) -> Iterator[Result]:
+def map_processes(
+    function: Callable[..., Result], *arguments: Iterable[Any], at_most: int | None = None
+) -> Iterator[Result]:
     """The same over spawned processes, which die with this one.
 
     ``function`` and its arguments are pickled, so a module's own function is wanted. One task
     or one worker needs no other process and runs here.
+
+    at_most : so many processes, where memory allows no more
     """
     tasks = list(zip(*arguments, strict=False))
-    count = min(workers(), len(tasks))
+    count = min(at_most or workers(), workers(), len(tasks))
     if count <= 1:
         yield from (function(*task) for task in tasks)
         return

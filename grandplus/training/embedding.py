@@ -35,10 +35,9 @@ class Embedding(nn.Module):
     def __init__(self, features: int, width: int) -> None:
         super().__init__()
         bound = 1 / math.sqrt(features)
+        values = np.empty((features, width), np.float32)  # numpy's memory comes in huge pages, PyTorch's does not
         self.weight: Tensor
-        self.register_buffer(
-            "weight", torch.from_numpy(np.empty((features, width), np.float32)).uniform_(-bound, bound)
-        )
+        self.register_buffer("weight", torch.from_numpy(values).uniform_(-bound, bound))
         self.touched: NDArray[np.int64] = np.empty(0, np.int64)
         self.rows = torch.empty(0, width)
         self.changed, self.batches = np.zeros(features, np.int32), 0

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Iterable
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import scipy.sparse as sp
 import torch
 from tqdm import tqdm
 
 from grandplus import execution
 from grandplus.errors import GrandPlusError
-from grandplus.graph import Graph
+from grandplus.graph import Features, Graph
 from grandplus.propagation.rows import Rows
 from grandplus.scratch import finished_whole
-from grandplus.settings import Settings
+from grandplus.settings import Settings, Train
 from grandplus.splits import Splits
 from grandplus.training.trainer import train
+
+GIB = 2**30
+BASE = 300 * 2**20  # of a process with PyTorch, its rows and small batches
+COPIES_OF_PARAMETERS, COPIES_OF_INPUTS = 5, 4
 
 
 def train_trials(graph: Path, rows: Path, out: Path, settings: Settings) -> None:
@@ -30,12 +36,45 @@ def train_trials(graph: Path, rows: Path, out: Path, settings: Settings) -> None
     out : existing folder for ``trial-00000.safetensors`` and ``history-00000.parquet``, …
     """
     device = execution.device()
+    at_once = _trials_at_once(graph, settings)
     missing = [trial for trial in range(settings.trials) if not model_file(out, trial).exists()]
     task = functools.partial(_train_trial, graph, rows, out, settings, device)
-    done: Iterable[int] = map(task, missing) if device == "cuda" else execution.map_processes(task, missing)
+    done: Iterable[int] = (
+        map(task, missing) if device == "cuda" else execution.map_processes(task, missing, at_most=at_once)
+    )
     bar = tqdm(done, "train", settings.trials, initial=settings.trials - len(missing), unit="trial", disable=None)
     for _ in bar:
         pass
+
+
+def _trials_at_once(folder: Path, settings: Settings) -> int:
+    """As many as ``GRANDPLUS_MEMORY`` has room for."""
+    graph, budget = Graph.load(folder), execution.memory()
+    each = predicted_peak(graph.features, len(graph.classes), settings.train)
+    if each <= budget:
+        return budget // each
+    embed = "set train.embed to true, " if sp.issparse(graph.features) and not settings.train.embed else ""
+    raise GrandPlusError(
+        f"training would need {each / GIB:.2f} GiB of memory, and may use {budget / GIB:.2f}",
+        fix=f"{embed}lower train.hidden, or set GRANDPLUS_MEMORY higher if the machine has more",
+    )
+
+
+def predicted_peak(features: Features, classes: int, settings: Train) -> int:
+    """Bytes that training a model takes at most, files that are memory-mapped not counted.
+
+    Each parameter stands five times: itself, its gradient, both moments and the best so far. Of a batch
+    there are a layer's input, output and their gradients; sparse inputs stay sparse where they can.
+    """
+    width = int(features.shape[1])
+    stays_sparse = sp.issparse(features) and not settings.batchnorm and not settings.row_norm
+    inputs = settings.hidden if settings.embed else width
+    widths = [inputs, *[settings.hidden] * (settings.layers - 1), classes]
+    parameters = sum((rows + 1) * columns for rows, columns in itertools.pairwise(widths))
+    parameters += width * settings.hidden if settings.embed else 0
+    batch = settings.augmentations * (settings.batch_labelled + settings.batch_unlabelled)
+    dense = sum(widths[1:]) if stays_sparse and not settings.embed else sum(widths)
+    return BASE + 4 * (COPIES_OF_PARAMETERS * parameters + COPIES_OF_INPUTS * batch * dense)
 
 
 def model_file(folder: Path, trial: int) -> Path:
