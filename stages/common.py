@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -28,6 +29,16 @@ def run(name: str, work: Callable[[Settings], None]) -> None:
         _note_time(name, time.perf_counter() - start)
     except GrandPlusError as error:
         print(f"error: {error}", file=sys.stderr)
+        code = 2
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        where = f"{error.filename}: " if error.filename else ""
+        print(
+            f"error: {where}{os.strerror(error.errno)}; free some, or set GRANDPLUS_SCRATCH to a folder with more room; "
+            "finished work is kept, so running it again goes on from there",
+            file=sys.stderr,
+        )
         code = 2
     except KeyboardInterrupt:
         print(f"{name} was interrupted; finished work is kept, so running it again goes on from there", file=sys.stderr)
