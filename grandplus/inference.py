@@ -39,12 +39,15 @@ def infer_trials(graph_folder: Path, model_folder: Path, out: Path) -> None:
     files = sorted(model_folder.glob("trial-*.safetensors"))
     if not files:
         raise GrandPlusError("holds no model", where=model_folder, fix="run dvc repro train")
-    inputs = None
+    inputs = way = None
     for trial, file in enumerate(tqdm(files, "infer", unit="trial", disable=None)):
         target = out / f"{file.stem}.parquet"
         if target.exists():
             continue
         model = Model.load(file, execution.device())
+        if way is None:
+            way = plan(graph, model)
+            print(f"infer: {way}", flush=True)
         if inputs is None and not model.multiplies_first:
             inputs = model_inputs(graph, model)  # the same for all trials: they share the propagation matrix
         table = predictions_table(graph, splits.of(trial), infer(graph, model, inputs=inputs))
@@ -65,9 +68,8 @@ def infer(graph: Graph, model: Model, *, inputs: NDArray[np.float32] | None = No
     """
     if not model.multiplies_first:
         return model.predict_proba(model_inputs(graph, model) if inputs is None else inputs)
-    weight = model.first_weight
-    way = plan(graph, weight.shape[1])
-    products = _multiply(graph.features, weight, way.array(graph.adjacency.nodes, weight.shape[1]))
+    way = plan(graph, model)
+    products = _multiply(graph.features, model.first_weight, way.array(graph.adjacency.nodes))
     return model.predict_proba_of_products(_propagate_in_place(graph, products, model, way))
 
 
@@ -76,8 +78,8 @@ def model_inputs(graph: Graph, model: Model) -> NDArray[np.float32]:
 
     float32 (n, d); models of the same settings share it.
     """
-    way = plan(graph, graph.features.shape[1])
-    out = way.array(*graph.features.shape)
+    way = plan(graph, model)
+    out = way.array(graph.adjacency.nodes)
     propagate(graph, graph.features, weights=model.weights, columns=way.columns, out=out)
     return _scaled(out, model)
 
@@ -86,19 +88,26 @@ def model_inputs(graph: Graph, model: Model) -> NDArray[np.float32]:
 class Plan:
     """How inference keeps within a budget of memory.
 
+    width : columns in all
     columns : to propagate at a time
     in_memory : whether the array of all columns is, or else lies in a file that is memory-mapped
     peak : bytes, predicted; files that are memory-mapped are not counted but for the adjacency
     """
 
+    width: int
     columns: int
     in_memory: bool
     peak: int
 
-    def array(self, nodes: int, width: int) -> NDArray[np.float32]:
+    def __str__(self) -> str:
+        where = "" if self.in_memory else ", kept in a file"
+        return f"{self.peak / GIB:.2f} GiB of memory at most, {self.columns} of {self.width} columns at a time{where}"
+
+    def array(self, nodes: int) -> NDArray[np.float32]:
+        """Of shape (nodes, width), where the plan says."""
         if self.in_memory:
-            return np.empty((nodes, width), np.float32)
-        size = 4 * nodes * width
+            return np.empty((nodes, self.width), np.float32)
+        size = 4 * nodes * self.width
         # Without a name, so that nothing is left however this process ends.
         with tempfile.TemporaryFile(dir=scratch_root()) as file:
             try:
@@ -107,21 +116,23 @@ class Plan:
                 found = f"inference can't keep {size / GIB:.2f} GiB in a file: {error.strerror}"
                 fix = "set GRANDPLUS_SCRATCH to a folder with more room, or GRANDPLUS_MEMORY higher"
                 raise GrandPlusError(found, where=scratch_root(), fix=fix) from None
-            return np.memmap(file, np.float32, "r+", shape=(nodes, width))
+            return np.memmap(file, np.float32, "r+", shape=(nodes, self.width))
 
 
-def plan(graph: Graph, width: int) -> Plan:
+def plan(graph: Graph, model: Model) -> Plan:
     """As many columns at a time as ``GRANDPLUS_MEMORY`` allows; the same bytes come out for any."""
     nodes, budget = graph.adjacency.nodes, execution.memory()
+    width = model.first_weight.shape[1] if model.multiplies_first else int(graph.features.shape[1])
+    parameters = sum(tensor.nbytes for tensor in model.mlp.state_dict().values())
     adjacency = graph.adjacency.indptr.nbytes + graph.adjacency.indices.nbytes
-    fixed = BASE + adjacency + OUTPUT_COPIES * 4 * nodes * len(graph.classes)
+    fixed = BASE + parameters + adjacency + OUTPUT_COPIES * 4 * nodes * len(graph.classes)
     a_column = 4 * BUFFERS * nodes
     least = min(width, LINE)
     for in_memory in (True, False):
         held = 4 * nodes * width if in_memory else 0
         columns = min(width, (budget - fixed - held) // max(a_column, 1))
         if columns >= least:
-            return Plan(columns, in_memory, fixed + held + columns * a_column)
+            return Plan(width, columns, in_memory, fixed + held + columns * a_column)
     needed = (fixed + least * a_column) / GIB
     raise GrandPlusError(
         f"inference would need {needed:.2f} GiB of memory, and may use {budget / GIB:.2f}",

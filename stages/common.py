@@ -34,11 +34,8 @@ def run(name: str, work: Callable[[Settings], None]) -> None:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
         where = f"{error.filename}: " if error.filename else ""
-        print(
-            f"error: {where}{os.strerror(error.errno)}; free some, or set GRANDPLUS_SCRATCH to a folder with more room; "
-            "finished work is kept, so running it again goes on from there",
-            file=sys.stderr,
-        )
+        fix = "free some, or set GRANDPLUS_SCRATCH to a folder with more room; finished work is kept"
+        print(f"error: {where}{os.strerror(error.errno)}; {fix}", file=sys.stderr)
         code = 2
     except KeyboardInterrupt:
         print(f"{name} was interrupted; finished work is kept, so running it again goes on from there", file=sys.stderr)

@@ -70,11 +70,11 @@ def test_any_budget_gives_the_same_bytes(graph, train_settings, monkeypatch, tmp
     model = model_of(train_settings, **changes)
     width = 40 if model.multiplies_first else 12
     whole = infer(graph, model)
-    fixed = plan(graph, width).peak - 4 * 30 * width * (1 + BUFFERS)
+    fixed = plan(graph, model).peak - 4 * 30 * width * (1 + BUFFERS)
     ways = []
     for bytes_ in (4 * 30 * width * 9, 4 * 30 * (width + 3 * BUFFERS), 4 * 30 * 3 * BUFFERS):
         monkeypatch.setenv("GRANDPLUS_MEMORY", str(fixed + bytes_))
-        ways.append(plan(graph, width))
+        ways.append(plan(graph, model))
         assert ways[-1].peak <= fixed + bytes_
         assert infer(graph, model).tobytes() == whole.tobytes()
     assert [(way.columns, way.in_memory) for way in ways] == [(width, True), (3, True), (3, False)]
@@ -90,9 +90,9 @@ def test_a_disk_too_small_for_the_file_is_an_error_before_the_work(graph, train_
 
     monkeypatch.setenv("GRANDPLUS_SCRATCH", str(tmp_path))
     monkeypatch.setattr(os, "posix_fallocate", full)
-    way = Plan(3, False, 0)
+    way = Plan(12, 3, False, 0)
     with pytest.raises(GrandPlusError, match=r"can't keep 0\.00 GiB in a file: No space left .* GRANDPLUS_SCRATCH"):
-        way.array(30, 12)
+        way.array(30)
     assert list(tmp_path.iterdir()) == []
 
 
