@@ -25,7 +25,7 @@ CHOICES = {"train.consistency_mean": ("batch", "confident"), "preprocess.unlabel
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--trials", type=int, default=20)
+    parser.add_argument("--trials", type=int, default=10)
     parser.add_argument("--datasets", nargs="+", choices=BEST_MATRIX, default=list(BEST_MATRIX))
     arguments = parser.parse_args()
     combinations = [tuple(zip(CHOICES, values, strict=True)) for values in itertools.product(*CHOICES.values())]
