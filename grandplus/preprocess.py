@@ -33,6 +33,8 @@ def preprocess(raw: RawGraph, settings: Settings) -> tuple[Graph, Splits]:
 
 
 def _check(facts: dict[str, int], settings: Settings) -> None:
+    if settings.expect is None:
+        return
     for name, wanted in settings.expect.model_dump().items():
         if facts[name] != wanted:
             raise GrandPlusError(

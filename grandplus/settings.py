@@ -58,10 +58,23 @@ class Place(Section):
     order: Name | None = None  # ... in another order: file in data/catalog
 
 
+class Recipe(Section):
+    """A graph to be made, not fetched: ``grandplus.datasets.synthetic``."""
+
+    nodes: Count
+    edges: Count  # drawn; some coincide and count once
+    classes: Annotated[int, Field(ge=2)]
+    features: Count
+    stored: Count | None = None  # sparse features a node; null: dense
+    homophily: Fraction  # share of edges between nodes of a class
+    seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
+
+
 class Source(Section):
     format: str
-    files: dict[Name, Sha256]
-    places: list[Place]
+    synthetic: Recipe | None = None  # of format synthetic, in place of files and places
+    files: dict[Name, Sha256] = Field(default={})
+    places: list[Place] = Field(default=[])
     classes: list[str] | None = None  # names, by class number; null: the numbers themselves
 
 
@@ -70,6 +83,10 @@ class Expect(Section):
     edges: Annotated[int, Field(ge=0)]
     classes: Annotated[int, Field(ge=2)]
     features: Count
+
+
+class Synthetic(Section):
+    scale: Annotated[float, Field(gt=0, le=100)] = 1.0  # nodes and edges times it
 
 
 class Preprocess(Section):
@@ -126,7 +143,7 @@ class Card(Section):
 
     title: str
     citation: str
-    expect: Expect
+    expect: Expect | None = None  # null: not checked
     source: Source
     preprocess: Preprocess
     ppr: Method
@@ -142,8 +159,9 @@ class Settings(Section):
     matrix: Literal["ppr", "avg", "single", "custom"]
     seed: Annotated[int, Field(ge=0, lt=2**63)]
     trials: Annotated[int, Field(ge=1, le=100_000)]
-    expect: Expect
+    expect: Expect | None
     source: Source
+    synthetic: Synthetic
     preprocess: Preprocess
     gfpush: GFPush
     train: Train
@@ -160,7 +178,7 @@ def load_settings(root: Path | str = ".", **overrides: Any) -> Settings:
     """
     root = Path(root)
     params = read_yaml(root / PARAMS) | overrides
-    known = {"dataset", "matrix", "seed", "trials", "preprocess", "gfpush", "train"}
+    known = {"dataset", "matrix", "seed", "trials", "synthetic", "preprocess", "gfpush", "train"}
     _refuse_unknown(params, known, PARAMS, "")
     for key in ("dataset", "matrix", "seed", "trials"):
         if params.get(key) is None:
@@ -177,15 +195,28 @@ def load_settings(root: Path | str = ".", **overrides: Any) -> Settings:
         "train": _overlay(method.train, params, "train"),
     }
     plain = {key: params[key] for key in ("dataset", "matrix", "seed", "trials")}
-    inherited = {"expect": card.expect.model_dump(), "source": card.source.model_dump()}
-    settings = _validate(Settings, {**plain, **inherited, **sections}, PARAMS)
+    inherited = card.model_dump(include={"expect", "source"})
+    sections["synthetic"] = _overlay(Synthetic(), params, "synthetic")
+    settings = _validate(Settings, {"expect": None, **plain, **inherited, **sections}, PARAMS)
     _check_weights(settings)
+    scale = settings.synthetic.scale
+    if scale != 1 and settings.source.synthetic is None:
+        raise GrandPlusError(
+            f"synthetic.scale = {scale:g} has no effect, as {name} is not synthetic", where=PARAMS, fix="set it to 1"
+        )
     return settings
 
 
 def read_card(file: Path) -> Card:
     """Read and check one dataset card."""
     card = _validate(Card, read_yaml(file), file.name)
+    source = card.source
+    if (source.format == "synthetic") != (source.synthetic is not None):
+        raise GrandPlusError("source.synthetic goes with format synthetic", where=file.name, expected="both or neither")
+    if (source.synthetic is None) != bool(source.files and source.places):
+        raise GrandPlusError(
+            "source has files or places missing", where=file.name, expected="both, or a synthetic source"
+        )
     for place in card.source.places:
         if sum(x is not None for x in (place.mirror, place.url, place.wheel)) != 1:
             raise GrandPlusError(

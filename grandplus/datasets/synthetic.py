@@ -1,0 +1,261 @@
+"""Graphs of any size, made here: homophilous, with power-law degrees and features that tell a little of the class.
+
+A degree-corrected block model. Each class is split into communities; both ends of an edge are drawn within
+a community by a power law of rank, and most edges stay in a community, or at least in a class. Everything
+follows from a counter and the seed, number by number, so the bytes depend neither on how much is made at a
+time nor on threads, and only what is being written is in memory.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numba import types
+from numba.extending import register_jitable
+from numpy.lib.format import open_memmap
+from numpy.typing import NDArray
+
+from grandplus import execution
+from grandplus.compiled import FLOAT32, INT32, INT64, SPREAD, compiled, matrix, mix, writable
+from grandplus.datasets.raw import RawGraph
+from grandplus.errors import GrandPlusError
+from grandplus.graph import INT32_IDS, csr_of
+from grandplus.scratch import finished_whole
+from grandplus.settings import Recipe, Source
+
+PIECE = 2**20  # edges, or rows of features, made at a time
+COMMUNITY = 4096  # nodes, about
+NEARBY = 0.75  # of the edges that stay in their class, those that stay in their community
+HUBS = 0.03  # the largest degree in a community is about 1 / (3 HUBS²) = 370 times the mean
+SIGNAL = 1.0  # length of a class's mean in dense features, whose noise has deviation 1 in each direction
+OWN_WORDS, VOCABULARY = 0.1, 2000  # share of sparse features that are of the class's own, and how many there are
+
+
+def generate(recipe: Recipe, scale: float, folder: Path) -> list[str]:
+    """Write a graph's files; those that are there already are kept.
+
+    Parameters
+    ----------
+    recipe : what to make
+    scale : nodes and edges times it
+
+    Returns
+    -------
+    Names of the files: edges.npy (2, E), labels.npy (n,), and features.npy float32 (n, d) or the CSR parts
+    features.indptr.npy, features.indices.npy and features.data.npy.
+
+    Raises
+    ------
+    GrandPlusError : so few nodes that a class would have none.
+    """
+    nodes, edges = round(recipe.nodes * scale), round(recipe.edges * scale)
+    if nodes < 2 * recipe.classes:
+        raise GrandPlusError(
+            f"synthetic.scale = {scale:g} leaves {nodes} nodes for {recipe.classes} classes",
+            fix="raise synthetic.scale",
+        )
+    labels, members, first = _classes(recipe, nodes)
+    ids = np.int32 if nodes <= INT32_IDS else np.int64
+    inside = _share_drawn_inside(recipe, first)
+    tasks: dict[str, tuple[tuple[int, ...], Any, Callable[[Any, int, int], None]]] = {
+        "labels.npy": ((nodes,), np.int64, lambda out, a, b: _copy(labels[a:b], out[a:b])),
+        "edges.npy": ((2, edges), ids, lambda out, a, b: _edges(recipe.seed, members, first, inside, out, a, b)),
+    }
+    if recipe.stored is None:
+        means = np.random.default_rng([recipe.seed, 1]).standard_normal((recipe.classes, recipe.features))
+        means = (means * SIGNAL / np.linalg.norm(means, axis=1, keepdims=True)).astype(np.float32)
+        shape = nodes, recipe.features
+        tasks["features.npy"] = shape, np.float32, lambda out, a, b: _dense(recipe.seed, labels, means, out, a, b)
+    else:
+        stored = recipe.stored
+        tasks["features.indptr.npy"] = (nodes + 1,), np.int64, lambda out, a, b: _count(stored, out, a, b)
+        tasks["features.indices.npy"] = (nodes, stored), np.int32, lambda out, a, b: _words(recipe, labels, out, a, b)
+        tasks["features.data.npy"] = (nodes * stored,), np.float32, lambda out, a, b: out[a:b].fill(1)
+    for name, (shape, kind, fill) in tasks.items():
+        if not (folder / name).exists():
+            _write(folder / name, shape, kind, fill)
+    return sorted(tasks)
+
+
+def read(folder: Path, files: list[str], source: Source, order: Path | None = None) -> RawGraph:
+    """Memory-map what ``generate`` wrote."""
+    assert source.synthetic is not None
+    recipe = source.synthetic
+    held = {name: np.asarray(np.load(folder / name, mmap_mode="r", allow_pickle=False)) for name in files}
+    features: Any = held.get("features.npy")
+    if features is None:
+        indptr, indices, data = (held[f"features.{part}.npy"] for part in ("indptr", "indices", "data"))
+        features = csr_of(indptr, indices.ravel(), data, recipe.features)
+    nodes = len(held["labels.npy"])
+    classes = [str(number) for number in range(recipe.classes)]
+    return RawGraph(held["edges.npy"], nodes, features, held["labels.npy"], classes, np.arange(nodes), {})
+
+
+def _write(file: Path, shape: tuple[int, ...], kind: Any, fill: Callable[[Any, int, int], None]) -> None:
+    """Piece by piece, along the axis of edges, nodes or entries."""
+    with finished_whole(file) as partial:
+        out = open_memmap(partial, mode="w+", dtype=kind, shape=shape)
+        length = shape[1] if file.name == "edges.npy" else shape[0]
+        starts = range(0, length, PIECE)
+        for _ in execution.map_threads(lambda start: fill(out, start, min(start + PIECE, length)), starts):
+            pass
+        out.flush()
+
+
+def _classes(recipe: Recipe, nodes: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Labels of the nodes; all nodes class by class in random order; where each class begins there.
+
+    The largest class has about twice as many nodes as the smallest.
+    """
+    rng = np.random.default_rng([recipe.seed, 0])
+    shares = np.linspace(1, 2, recipe.classes)
+    first = np.round(np.concatenate([[0], np.cumsum(shares / shares.sum())]) * nodes).astype(np.int64)
+    members = rng.permutation(nodes)
+    labels = np.empty(nodes, np.int64)
+    labels[members] = np.repeat(rng.permutation(recipe.classes), np.diff(first))
+    return labels, members, first
+
+
+def _share_drawn_inside(recipe: Recipe, first: NDArray[np.int64]) -> float:
+    """How many edges to draw within a class, as some that are drawn anywhere are so by chance."""
+    by_chance = float(((np.diff(first) / first[-1]) ** 2).sum())
+    return max(0.0, (recipe.homophily - by_chance) / (1 - by_chance))
+
+
+def _copy(values: NDArray[Any], out: NDArray[Any]) -> None:
+    out[:] = values
+
+
+def _count(stored: int, out: NDArray[np.int64], start: int, end: int) -> None:
+    out[start:end] = stored * np.arange(start, end)
+
+
+def _edges(seed: int, members: Any, first: Any, inside: float, out: Any, start: int, end: int) -> None:
+    sources, targets = np.empty(end - start, np.int64), np.empty(end - start, np.int64)
+    _edges_kernel()(seed, start, members, first, inside, NEARBY * inside, sources, targets)
+    out[0, start:end], out[1, start:end] = sources, targets
+
+
+def _dense(seed: int, labels: Any, means: Any, out: Any, start: int, end: int) -> None:
+    values = np.empty((end - start, means.shape[1]), np.float32)
+    _dense_kernel()(seed, start, labels[start:end], means, values)
+    out[start:end] = values
+
+
+def _words(recipe: Recipe, labels: Any, out: Any, start: int, end: int) -> None:
+    columns = np.empty((end - start, out.shape[1]), np.int32)
+    _words_kernel()(recipe.seed, start, labels[start:end], recipe.classes, recipe.features, columns)
+    out[start:end] = columns
+
+
+@functools.cache
+def _edges_kernel() -> Any:
+    numbers = [types.int64, types.int64, INT64, INT64, types.float64, types.float64]
+    return compiled(_draw_edges, *numbers, writable(INT64), writable(INT64))
+
+
+@functools.cache
+def _dense_kernel() -> Any:
+    return compiled(_draw_dense, types.int64, types.int64, INT64, matrix(FLOAT32), writable(matrix(FLOAT32)))
+
+
+@functools.cache
+def _words_kernel() -> Any:
+    return compiled(_draw_words, *[types.int64] * 2, INT64, *[types.int64] * 2, writable(matrix(INT32)))
+
+
+def _draw_edges(seed, start, members, first, inside, nearby, sources, targets):  # type: ignore[no-untyped-def]
+    nodes = len(members)
+    for i in range(len(sources)):
+        state = _state(seed, 2, start + i)
+        state, number = _uniform(state)
+        place = np.int64(number * nodes)
+        state, number = _uniform(state)
+        sources[i] = members[_by_rank(place, number, first)]
+        state, kind = _uniform(state)
+        state, number = _uniform(state)
+        if kind >= inside:
+            place = np.int64(number * nodes)
+        elif kind >= nearby:
+            group = np.searchsorted(first, place, "right") - 1
+            place = first[group] + np.int64(number * (first[group + 1] - first[group]))
+        state, number = _uniform(state)
+        targets[i] = members[_by_rank(place, number, first)]
+
+
+@register_jitable
+def _by_rank(place, number, first):  # type: ignore[no-untyped-def]
+    """A place in the same community: the r-th of m comes about (r / m)^(-2/3) times as often, so degrees have
+    a power law with exponent 2.5."""
+    group = np.searchsorted(first, place, "right") - 1
+    size = first[group + 1] - first[group]
+    communities = max(1, size // COMMUNITY)
+    at = (place - first[group]) * communities // size
+    begin, end = -(-at * size // communities), -(-(at + 1) * size // communities)
+    rank = ((HUBS + (1 - HUBS) * number) ** 3 - HUBS**3) / (1 - HUBS**3)
+    return first[group] + min(begin + np.int64(rank * (end - begin)), end - 1)
+
+
+def _draw_dense(seed, start, labels, means, out):  # type: ignore[no-untyped-def]
+    """Normal numbers in pairs (Box and Muller, 1958) around the class's mean."""
+    width = out.shape[1]
+    for i in range(len(labels)):
+        state = _state(seed, 3, start + i)
+        for column in range(0, width, 2):
+            state, number = _uniform(state)
+            state, angle = _uniform(state)
+            length = np.sqrt(-2.0 * np.log(1.0 - number))
+            out[i, column] = means[labels[i], column] + np.float32(length * np.cos(2 * np.pi * angle))
+            if column + 1 < width:
+                out[i, column + 1] = means[labels[i], column + 1] + np.float32(length * np.sin(2 * np.pi * angle))
+
+
+def _draw_words(seed, start, labels, classes, width, out):  # type: ignore[no-untyped-def]
+    """Different words, sorted. The r-th most frequent comes 1 / r times as often as the first, as in text; so do a
+    class's own."""
+    vocabulary = max(1, min(VOCABULARY, width // (2 * classes)))
+    for i in range(len(labels)):
+        state = _state(seed, 4, start + i)
+        for j in range(out.shape[1]):
+            known = True
+            while known:
+                state, kind = _uniform(state)
+                state, number = _uniform(state)
+                if kind < OWN_WORDS:
+                    word = _zipf(number, vocabulary) * classes + labels[i]
+                else:
+                    word = _zipf(number, width)
+                # Frequent words have no low numbers: a bijection of 0..width-1.
+                column = (word * MULTIPLIER + 7) % width
+                known = False
+                for k in range(j):
+                    known = known or out[i, k] == column
+            at = j
+            while at > 0 and out[i, at - 1] > column:
+                out[i, at] = out[i, at - 1]
+                at -= 1
+            out[i, at] = column
+
+
+MULTIPLIER = 2_147_483_647  # a prime, so that a multiple of it is a bijection for any width below
+
+
+@register_jitable
+def _zipf(number, count):  # type: ignore[no-untyped-def]
+    return min(count - 1, np.int64(np.exp(number * np.log(count + 1.0)) - 1.0))
+
+
+@register_jitable
+def _state(seed, what, index):  # type: ignore[no-untyped-def]
+    return mix(mix(np.uint64(seed) * SPREAD + np.uint64(what)) + np.uint64(index) * SPREAD)
+
+
+@register_jitable
+def _uniform(state):  # type: ignore[no-untyped-def]
+    """Next state and random number in [0, 1)."""
+    state += SPREAD
+    return state, np.float64(mix(state) >> np.uint64(11)) * 2.0**-53
