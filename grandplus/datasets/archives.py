@@ -9,8 +9,6 @@ from pathlib import Path, PurePosixPath
 
 from grandplus.errors import GrandPlusError
 
-_ENCRYPTED = 0x1  # bit of a member's flags
-
 
 def unpack(archive: Path, names: list[str], folder: Path, *, inside: str | None, budget: int, where: str) -> list[str]:
     """Write the members of these names into ``folder``; nothing if one is lacking.
@@ -37,12 +35,15 @@ def unpack(archive: Path, names: list[str], folder: Path, *, inside: str | None,
             lacking = sorted(set(names) - set(found))
             if lacking:
                 return lacking
-            _check(list(found.values()), budget, where)
+            size = sum(info.file_size for info in found.values())
+            if size > budget:
+                raise GrandPlusError(f"would unpack to {size:,} bytes", where=where, expected=f"at most {budget:,}")
             for name, info in found.items():
                 with opened.open(info) as reader, (folder / name).open("wb") as writer:
                     shutil.copyfileobj(reader, writer, 2**20)  # at most the declared size
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
-        raise GrandPlusError(f"is a damaged zip: {error}", where=where) from None
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
+        # RuntimeError: encrypted, or packed in a way that this Python doesn't know
+        raise GrandPlusError(f"can't be unpacked: {error}", where=where) from None
     except OSError as error:
         raise GrandPlusError(f"can't be unpacked into {folder}: {error.strerror or error}", where=where) from None
     return []
@@ -67,12 +68,3 @@ def _check_path(text: str, where: str) -> PurePosixPath:
     if path.is_absolute() or ".." in path.parts:
         raise GrandPlusError(f"holds a file outside itself: {text}", where=where)
     return path
-
-
-def _check(infos: list[zipfile.ZipInfo], budget: int, where: str) -> None:
-    for info in infos:
-        if info.flag_bits & _ENCRYPTED:
-            raise GrandPlusError(f"holds {info.filename} encrypted", where=where)
-    size = sum(info.file_size for info in infos)
-    if size > budget:
-        raise GrandPlusError(f"would unpack to {size:,} bytes", where=where, expected=f"at most {budget:,}")

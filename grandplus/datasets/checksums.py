@@ -14,6 +14,7 @@ from grandplus.scratch import finished_whole
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/v1"
 _HTML = re.compile(rb"<!doctype html|<html", re.IGNORECASE)
 _HEAD = 1024
+_PICKLE, _PICKLE_STOP = b"\x80", b"."
 
 
 def is_intact(file: Path, sha256: str) -> bool:
@@ -39,7 +40,7 @@ def checked(file: Path, sha256: str | None, *, where: str) -> str:
         if fault:
             raise GrandPlusError(fault, where=where, expected="a dataset's file")
     elif found != sha256:
-        fault = _no_data(file) or _truncated(file) or f"has sha256 {found} ({file.stat().st_size:,} bytes)"
+        fault = _no_data(file) or _unlike_text(file) or f"has sha256 {found} ({file.stat().st_size:,} bytes)"
         raise GrandPlusError(fault, where=where, expected=f"sha256 {sha256}")
     return found
 
@@ -66,19 +67,24 @@ def _sha256(file: Path) -> str:
 
 def _no_data(file: Path) -> str:
     """Why this can't be a dataset's file, whatever its format."""
-    head, _ = _ends(file)
+    head, last = _ends(file)
     if not head:
         return "is empty"
     if head.startswith(_LFS_POINTER):
         return "is a Git LFS pointer, not the file that it points to"
-    return "is an HTML page" if _HTML.search(head) else ""
+    if _HTML.search(head):
+        return "is an HTML page"
+    return _truncated(file) if head.startswith(_PICKLE) and last != _PICKLE_STOP else ""
+
+
+def _unlike_text(file: Path) -> str:
+    """That a file which is known to be wrong begins like text, and doesn't end a line."""
+    head, last = _ends(file)
+    return "" if head.startswith(_PICKLE) or b"\0" in head or last == b"\n" else _truncated(file)
 
 
 def _truncated(file: Path) -> str:
-    """That a file which is known to be wrong lacks what its format ends with, where that tells."""
-    head, last = _ends(file)
-    whole = b"." if head.startswith(b"\x80") else last if b"\0" in head else b"\n"  # a pickle's STOP; a line's end
-    return "" if last == whole else f"is truncated, after {file.stat().st_size:,} bytes"
+    return f"is truncated, after {file.stat().st_size:,} bytes"
 
 
 def _ends(file: Path) -> tuple[bytes, bytes]:

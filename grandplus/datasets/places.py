@@ -27,6 +27,11 @@ def label(place: Place) -> str:
     return place.mirror or f"wheel {place.wheel}"
 
 
+def address(place: Place, name: str) -> str:
+    """Where a file, or the archive of this name, is to be had."""
+    return f"{place.url or DRIVE}{place.drive}" if place.drive else f"{place.url}{name}"
+
+
 def deliver(place: Place, names: list[str], folder: Path, announce: Announce) -> Iterator[tuple[str, Path]]:
     """Put files into ``folder``, which is empty.
 
@@ -77,14 +82,14 @@ def _from_mirror(variable: str, names: list[str], folder: Path) -> Iterator[tupl
 
 def _from_address(place: Place, names: list[str], folder: Path, announce: Announce) -> Iterator[tuple[str, Path]]:
     for name in names:
-        download(_address(place, name), folder / name, confirm=place.drive is not None, announce=announce)
+        download(address(place, name), folder / name, confirm=place.drive is not None, announce=announce)
         yield name, folder / name
 
 
 def _from_archive(place: Place, names: list[str], folder: Path, announce: Announce) -> Iterator[tuple[str, Path]]:
     assert place.archive
     archive = _archives(folder) / place.archive
-    download(_address(place, place.archive), archive, confirm=place.drive is not None, announce=announce)
+    download(address(place, place.archive), archive, confirm=place.drive is not None, announce=announce)
     yield from _unpacked(place, archive, names, folder, inside=None)
 
 
@@ -108,7 +113,3 @@ def _unpacked(
     archive.unlink()
     for name in names:
         yield name, folder / name
-
-
-def _address(place: Place, name: str) -> str:
-    return f"{place.url or DRIVE}{place.drive}" if place.drive else f"{place.url}{name}"

