@@ -27,13 +27,15 @@ def standardize(features: Any) -> NDArray[np.float32]:
     """
     dense = features.toarray() if sp.issparse(features) else np.asarray(features)
     mean = dense.mean(axis=0, dtype=np.float64)
-    variance = sum(((block - mean) ** 2).sum(axis=0) for block in _blocks(dense)) / len(dense)
+    variance = sum(((dense[rows] - mean) ** 2).sum(axis=0) for rows in _blocks(len(dense))) / len(dense)
     # Told by its values, as a rounded mean leaves a constant column a tiny variance.
     constant = dense.min(axis=0) == dense.max(axis=0)
     scale = np.divide(1, np.sqrt(variance), out=np.zeros_like(mean), where=~constant)
-    blocks = [((block - mean) * scale).astype(np.float32) for block in _blocks(dense)]
-    return np.concatenate(blocks)
+    found = np.empty(dense.shape, np.float32)
+    for rows in _blocks(len(dense)):
+        found[rows] = (dense[rows] - mean) * scale
+    return found
 
 
-def _blocks(dense: NDArray[Any]) -> list[NDArray[Any]]:
-    return [dense[first : first + _ROWS] for first in range(0, len(dense), _ROWS)]
+def _blocks(count: int) -> list[slice]:
+    return [slice(first, first + _ROWS) for first in range(0, count, _ROWS)]

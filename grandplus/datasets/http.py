@@ -127,6 +127,8 @@ def _send(session: requests.Session, request: _Request, headers: dict[str, str])
 
 
 def _size(answer: requests.Response) -> int | None:
+    if answer.headers.get("Content-Encoding", "identity") != "identity":
+        return None  # the length is of what is compressed all the same
     text = answer.headers.get("Content-Length", "")
     return int(text) if text.isdecimal() else None
 
