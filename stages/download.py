@@ -1,8 +1,9 @@
-"""Get the dataset's files, checked, into data/raw."""
+"""Get the dataset's files, checked, into data/raw; or make them."""
 
 from pathlib import Path
 
 from grandplus.datasets.fetch import fetch
+from grandplus.datasets.manifest import Manifest
 from grandplus.scratch import key_of, scratch
 from grandplus.settings import CATALOG, Settings
 from stages.common import run
@@ -11,8 +12,15 @@ RAW = Path("data/raw")
 
 
 def work(settings: Settings) -> None:
-    with scratch("download", key_of(source=settings.source.model_dump()), RAW) as folder:
-        fetch(settings.source, folder, catalog=CATALOG)
+    source, scale = settings.source, settings.synthetic.scale
+    with scratch("download", key_of(source=source.model_dump(), scale=scale), RAW) as folder:
+        if source.synthetic is None:
+            fetch(source, folder, catalog=CATALOG, expect=settings.expect)
+        else:
+            from grandplus.datasets.synthetic import generate
+
+            files = generate(source.synthetic, scale, folder)
+            Manifest("synthetic", dict.fromkeys(files, "")).save(folder)  # no checksums: nothing was sent
 
 
 if __name__ == "__main__":

@@ -344,3 +344,11 @@ def test_another_format_version_is_refused(saved, version):
     facts = json.loads((saved / "graph.json").read_text())
     (saved / "graph.json").write_text(json.dumps(facts | {"format_version": version}))
     assert refusal(saved).startswith(f"{saved}: format version is {version}; expected 1")
+
+
+def test_edges_of_int32_are_those_of_int64():
+    edges = np.random.default_rng(0).integers(0, 100_000, (2, 1000), np.int64)  # 100,000² is beyond int32
+    (wanted, wanted_facts), (found, facts) = (build_adjacency(edges.astype(kind), 100_000) for kind in ("i8", "i4"))
+    np.testing.assert_array_equal(found.indptr, wanted.indptr)
+    np.testing.assert_array_equal(found.indices, wanted.indices)
+    assert facts == wanted_facts

@@ -84,3 +84,23 @@ def test_counts_that_the_card_does_not_expect_are_named(checkout):
     file.write_text(file.read_text().replace("edges: 240", "edges: 241"))
     with pytest.raises(GrandPlusError, match=r"mine\.yaml: the files of mine hold 240 edges; expected 241"):
         run(checkout, load_settings(checkout, dataset="mine"))
+
+
+def test_a_count_of_edges_that_the_card_does_not_know(checkout):
+    file = checkout / CATALOG / "mine.yaml"
+    file.write_text(file.read_text().replace("edges: 240", "edges: null"))
+    graph, _ = run(checkout, load_settings(checkout, dataset="mine"))
+    assert graph.facts["edges"] == 240
+
+
+def test_scaling_as_the_card_says(checkout):
+    card = (checkout / CATALOG / "mine.yaml").read_text()
+    found = {}
+    for scaling in ("as-is", "row-normalize", "standardize"):
+        (checkout / CATALOG / "mine.yaml").write_text(card.replace("row-normalize", scaling))
+        found[scaling] = run(checkout, load_settings(checkout, dataset="mine"))[0].features
+        shutil.rmtree(checkout / "raw")
+    words = found["as-is"].toarray()
+    assert set(np.unique(words)) == {0, 1}
+    np.testing.assert_allclose(found["row-normalize"].sum(axis=1), 1, rtol=1e-6)
+    np.testing.assert_allclose(found["standardize"], (words - words.mean(axis=0)) / words.std(axis=0), atol=1e-6)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from grandplus.datasets.arrays import pick
 from grandplus.datasets.raw import RawGraph
 from grandplus.errors import GrandPlusError
 from grandplus.settings import Source
@@ -33,7 +34,7 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
     ------
     GrandPlusError : a line isn't what it should be (with its number), or a file is missing.
     """
-    content, cites = _pick(folder, files, ".content"), _pick(folder, files, ".cites")
+    content, cites = pick(folder, files, ".content"), pick(folder, files, ".cites")
     ids, features, names = _content(content)
     rows = np.arange(len(ids)) if order is None else _order(order, len(ids))
     node_of_row = np.empty(len(ids), dtype=np.int64)
@@ -48,13 +49,6 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
         node_ids=np.array(list(ids)) if order is None else np.arange(len(ids), dtype=np.int64),
         splits={} if order is None else _planetoid_split(len(ids), order),
     )
-
-
-def _pick(folder: Path, files: list[str], suffix: str) -> Path:
-    found = [name for name in files if name.endswith(suffix)]
-    if len(found) != 1:
-        raise GrandPlusError(f"holds {', '.join(files)}", where=folder, expected=f"one file *{suffix}")
-    return folder / found[0]
 
 
 def _lines(file: Path) -> list[bytes]:

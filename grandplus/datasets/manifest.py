@@ -19,7 +19,7 @@ class Manifest:
     Parameters
     ----------
     format : name of the file format, as in ``raw.READERS``.
-    files : {name: sha256}.
+    files : {name: sha256}, each as found.
     order : file in the catalog that holds the nodes' order, where the format has another one.
     """
 
@@ -28,9 +28,9 @@ class Manifest:
     order: str | None = None
 
     @classmethod
-    def of(cls, source: Source, place: Place) -> Manifest:
-        """What ``place`` holds: its own files where it has some, else the source's."""
-        return cls(place.format or source.format, dict(place.files or source.files), place.order)
+    def of(cls, source: Source, place: Place, checksums: dict[str, str]) -> Manifest:
+        """What ``place`` has delivered, given the checksum of each file."""
+        return cls(place.format or source.format, checksums, place.order)
 
     def save(self, folder: Path) -> None:
         text = json.dumps(asdict(self), indent=2, sort_keys=True) + "\n"

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from grandplus.datasets.arrays import class_names
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.unpickle import load_pickle
 from grandplus.errors import GrandPlusError
@@ -58,7 +59,7 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
         nodes=nodes,
         features=features,
         labels=labels.astype(np.int64),
-        classes=_class_names(source, classes, file["ally"]),
+        classes=class_names(source, classes, file["ally"]),
         node_ids=np.arange(nodes, dtype=np.int64),
         splits={
             "train": np.arange(train, dtype=np.int64),
@@ -170,11 +171,3 @@ def _agree(file: Path, found: tuple[int, ...], expected: tuple[int, ...]) -> Non
     if tuple(found) != expected:
         shapes = [" x ".join(map(str, shape)) for shape in (found, expected)]
         raise GrandPlusError(f"has shape {shapes[0]}", where=file, expected=f"{shapes[1]}, as by the other files")
-
-
-def _class_names(source: Source, count: int, file: Path) -> list[str]:
-    names = source.classes or [str(number) for number in range(count)]
-    if len(names) != count:
-        expected = f"{len(names)}, as the card names them"
-        raise GrandPlusError(f"has {count} classes", where=file, expected=expected)
-    return list(names)

@@ -18,7 +18,11 @@ from grandplus.settings import Source
 # in ``folder`` and ``order`` is a file of node order or None. Imported when it is needed.
 READERS = {
     "content-cites": "grandplus.datasets.content_cites",
+    "grand-npz": "grandplus.datasets.grand_npz",
+    "grand-pickles": "grandplus.datasets.grand_pickles",
+    "mag-npz": "grandplus.datasets.mag_npz",
     "planetoid": "grandplus.datasets.planetoid",
+    "synthetic": "grandplus.datasets.synthetic_files",
 }
 
 
@@ -28,7 +32,7 @@ class RawGraph:
 
     Parameters
     ----------
-    edges : (2, E) int64, as found: duplicates, both directions and self-loops are left in.
+    edges : (2, E) int32 or int64, as found: duplicates, both directions and self-loops are left in.
     nodes : number of nodes n.
     features : (n, d) float32 CSR matrix, or array; not normalised.
     labels : (n,) int64 class numbers; -1 where unknown.
@@ -37,7 +41,7 @@ class RawGraph:
     splits : int64 nodes of "train", "val" and "test", where the files come with a split; else empty.
     """
 
-    edges: NDArray[np.int64]
+    edges: NDArray[Any]
     nodes: int
     features: Any  # scipy.sparse has no types
     labels: NDArray[np.int64]

@@ -21,11 +21,9 @@ from numpy.typing import NDArray
 
 from grandplus import execution
 from grandplus.compiled import FLOAT32, INT32, INT64, SPREAD, compiled, matrix, mix, writable
-from grandplus.datasets.raw import RawGraph
 from grandplus.errors import GrandPlusError
-from grandplus.graph import INT32_IDS, csr_of
 from grandplus.scratch import finished_whole
-from grandplus.settings import Recipe, Source
+from grandplus.settings import Recipe
 
 PIECE = 2**20  # edges, or rows of features, made at a time
 COMMUNITY = 4096  # nodes, about
@@ -59,7 +57,7 @@ def generate(recipe: Recipe, scale: float, folder: Path) -> list[str]:
             fix="raise synthetic.scale",
         )
     labels, members, first = _classes(recipe, nodes)
-    ids = np.int32 if nodes <= INT32_IDS else np.int64
+    ids = np.int32 if nodes <= 2**31 else np.int64
     inside = _share_drawn_inside(recipe, first)
     tasks: dict[str, tuple[tuple[int, ...], Any, Callable[[Any, int, int], None]]] = {
         "labels.npy": ((nodes,), np.int64, lambda out, a, b: _copy(labels[a:b], out[a:b])),
@@ -75,24 +73,10 @@ def generate(recipe: Recipe, scale: float, folder: Path) -> list[str]:
         tasks["features.indptr.npy"] = (nodes + 1,), np.int64, lambda out, a, b: _count(stored, out, a, b)
         tasks["features.indices.npy"] = (nodes, stored), np.int32, lambda out, a, b: _words(recipe, labels, out, a, b)
         tasks["features.data.npy"] = (nodes * stored,), np.float32, lambda out, a, b: out[a:b].fill(1)
-    for name, (shape, kind, fill) in tasks.items():
+    for name, (size, kind, fill) in tasks.items():
         if not (folder / name).exists():
-            _write(folder / name, shape, kind, fill)
+            _write(folder / name, size, kind, fill)
     return sorted(tasks)
-
-
-def read(folder: Path, files: list[str], source: Source, order: Path | None = None) -> RawGraph:
-    """Memory-map what ``generate`` wrote."""
-    assert source.synthetic is not None
-    recipe = source.synthetic
-    held = {name: np.asarray(np.load(folder / name, mmap_mode="r", allow_pickle=False)) for name in files}
-    features: Any = held.get("features.npy")
-    if features is None:
-        indptr, indices, data = (held[f"features.{part}.npy"] for part in ("indptr", "indices", "data"))
-        features = csr_of(indptr, indices.ravel(), data, recipe.features)
-    nodes = len(held["labels.npy"])
-    classes = [str(number) for number in range(recipe.classes)]
-    return RawGraph(held["edges.npy"], nodes, features, held["labels.npy"], classes, np.arange(nodes), {})
 
 
 def _write(file: Path, shape: tuple[int, ...], kind: Any, fill: Callable[[Any, int, int], None]) -> None:
@@ -225,10 +209,8 @@ def _draw_words(seed, start, labels, classes, width, out):  # type: ignore[no-un
             while known:
                 state, kind = _uniform(state)
                 state, number = _uniform(state)
-                if kind < OWN_WORDS:
-                    word = _zipf(number, vocabulary) * classes + labels[i]
-                else:
-                    word = _zipf(number, width)
+                own = kind < OWN_WORDS
+                word = _zipf(number, vocabulary) * classes + labels[i] if own else _zipf(number, width)
                 # Frequent words have no low numbers: a bijection of 0..width-1.
                 column = (word * MULTIPLIER + 7) % width
                 known = False

@@ -7,14 +7,14 @@ and for numpy's and scipy's it gets stand-ins, since theirs trust a pickle with 
 
 from __future__ import annotations
 
-import io
+import mmap
 import pickle
 import pickletools
 import re
 import struct
 from collections import defaultdict
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,27 +50,28 @@ def load_pickle(file: Path) -> object:
     GrandPlusError : the pickle is damaged, or asks for anything else; that is then not executed.
     """
     try:
-        content = file.read_bytes()
+        # Mapped: a read past the end is cut short, as from bytes, but there is one copy less in memory.
+        with file.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            _check_operations(content)
+            content.seek(0)
+            found = _Unpickler(content, file).load()
+        return found.real() if isinstance(found, _Array | _Sparse) else found
     except OSError as error:
         raise GrandPlusError(f"can't be read: {error.strerror}", where=file) from None
-    try:
-        _check_operations(content)
-        found = _Unpickler(content, file).load()
-        return found.real() if isinstance(found, _Array | _Sparse) else found
     except _DAMAGE as error:
         raise GrandPlusError(f"can't be read as a pickle: {error}", where=file, fix="fetch it again") from None
 
 
-def _check_operations(content: bytes) -> None:
+def _check_operations(content: mmap.mmap) -> None:
     """Refuse what would take much memory: lengths beyond the file's end, and a huge memo."""
-    for operation, argument, _ in pickletools.genops(content):
+    for operation, argument, _ in pickletools.genops(cast(IO[bytes], content)):
         if operation.name in ("PUT", "BINPUT", "LONG_BINPUT") and int(argument or 0) > len(content):
             raise pickle.UnpicklingError(f"memo of {argument} items in {len(content)} bytes")
 
 
 class _Unpickler(pickle.Unpickler):
-    def __init__(self, content: bytes, file: Path) -> None:
-        super().__init__(io.BytesIO(content), encoding="latin1")  # numpy's bytes, written by Python 2
+    def __init__(self, content: mmap.mmap, file: Path) -> None:
+        super().__init__(content, encoding="latin1")  # numpy's bytes, written by Python 2
         self._file = file
 
     def find_class(self, module: str, name: str) -> Any:
@@ -107,8 +108,19 @@ class _Array:
     def real(self) -> NDArray[Any]:
         _, shape, dtype, fortran, content = self.state
         content = content.encode("latin1") if isinstance(content, str) else content
+        self.state = ()  # so that the bytes can go
         flat = np.frombuffer(content, np.dtype(dtype.byte_order + dtype.code))
-        return flat.astype(dtype.code).reshape(shape, order="F" if fortran else "C")
+        flat = flat.astype(dtype.code, copy=not flat.flags.writeable)
+        return flat.reshape(shape, order="F" if fortran else "C")
+
+
+def _from_buffer(content: bytes, dtype: _Dtype, shape: tuple[int, ...], order: str, *_: object) -> _Array:
+    """numpy's function of this name, which pickles of protocol 5 call."""
+    if order not in ("C", "F"):
+        raise ValueError(f"array in order {order!r}")
+    found = _Array()
+    found.state = (1, shape, dtype, order == "F", content)
+    return found
 
 
 class _Sparse:
@@ -156,6 +168,7 @@ def _check_integers(*indices: NDArray[Any]) -> None:
 _MODULES = {
     "__builtin__": "builtins",
     "numpy.core.multiarray": "numpy._core.multiarray",
+    "numpy.core.numeric": "numpy._core.numeric",
     "scipy.sparse.coo": "scipy.sparse._coo",
     "scipy.sparse.csc": "scipy.sparse._csc",
     "scipy.sparse.csr": "scipy.sparse._csr",
@@ -166,6 +179,7 @@ _ALLOWED: dict[tuple[str, str], Any] = {
     ("numpy", "dtype"): _Dtype,
     ("numpy", "ndarray"): _Array,
     ("numpy._core.multiarray", "_reconstruct"): _Array,
+    ("numpy._core.numeric", "_frombuffer"): _from_buffer,
     ("scipy.sparse._coo", "coo_matrix"): _Coo,
     ("scipy.sparse._csc", "csc_matrix"): _Csc,
     ("scipy.sparse._csr", "csr_matrix"): _Csr,

