@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +17,7 @@ from grandplus import execution
 from grandplus.errors import GrandPlusError
 from grandplus.graph import Features, Graph
 from grandplus.propagation.power import BUFFERS, LINE, propagate
-from grandplus.scratch import finished_whole, scratch_root
+from grandplus.scratch import finished_whole, reserve, scratch_root
 from grandplus.splits import Split, Splits
 from grandplus.training.csr import CSR
 from grandplus.training.model import ROWS_AT_ONCE, Model
@@ -111,7 +110,8 @@ class Plan:
         # Without a name, so that nothing is left however this process ends.
         with tempfile.TemporaryFile(dir=scratch_root()) as file:
             try:
-                os.posix_fallocate(file.fileno(), 0, size)  # or a full disk would only show as a crash later
+                reserve(file.fileno(), size)
+                file.truncate(size)
             except OSError as error:
                 found = f"inference can't keep {size / GIB:.2f} GiB in a file: {error.strerror}"
                 fix = "set GRANDPLUS_SCRATCH to a folder with more room, or GRANDPLUS_MEMORY higher"

@@ -85,6 +85,17 @@ def finished_whole(file: Path, *, alone: bool = False) -> Iterator[Path]:
         partial.unlink(missing_ok=True)
 
 
+def reserve(file: int, size: int) -> None:
+    """Take the space of an open file on disk now: in one that is memory-mapped a full disk would be a crash later.
+
+    Raises
+    ------
+    OSError : there is no room.
+    """
+    if hasattr(os, "posix_fallocate"):  # not on macOS
+        os.posix_fallocate(file, 0, size)
+
+
 @contextmanager
 def locked(file: Path, *, quiet: bool = False) -> Iterator[None]:
     """Hold an exclusive lock; waits for another holder, and says so unless that takes moments at most."""

@@ -212,6 +212,7 @@ def test_twins_have_the_sizes_and_settings_of_their_originals(dataset):
 
 
 def test_a_scale_goes_with_synthetic_data_alone(checkout):
+    shutil.copy(ROOT / CATALOG / "twin-reddit.yaml", checkout / CATALOG)
     assert load(checkout, dataset="twin-reddit", **{"synthetic.scale": 0.5}).synthetic.scale == 0.5
     change(checkout / "params.yaml", {"synthetic.scale": 0.5})
     assert refusal(checkout) == (

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from grandplus import execution
 from grandplus.compiled import FLOAT32, INT32, INT64, SPREAD, compiled, matrix, mix, writable
 from grandplus.errors import GrandPlusError
-from grandplus.scratch import finished_whole
+from grandplus.scratch import finished_whole, reserve
 from grandplus.settings import Recipe
 
 PIECE = 2**20  # edges, or rows of features, made at a time
@@ -83,6 +83,8 @@ def _write(file: Path, shape: tuple[int, ...], kind: Any, fill: Callable[[Any, i
     """Piece by piece, along the axis of edges, nodes or entries."""
     with finished_whole(file) as partial:
         out = open_memmap(partial, mode="w+", dtype=kind, shape=shape)
+        with open(partial, "r+b") as handle:
+            reserve(handle.fileno(), partial.stat().st_size)
         length = shape[1] if file.name == "edges.npy" else shape[0]
         starts = range(0, length, PIECE)
         for _ in execution.map_threads(lambda start: fill(out, start, min(start + PIECE, length)), starts):

@@ -89,7 +89,7 @@ def test_a_disk_too_small_for_the_file_is_an_error_before_the_work(graph, train_
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setenv("GRANDPLUS_SCRATCH", str(tmp_path))
-    monkeypatch.setattr(os, "posix_fallocate", full)
+    monkeypatch.setattr(inference, "reserve", full)
     way = Plan(12, 3, False, 0)
     with pytest.raises(GrandPlusError, match=r"can't keep 0\.00 GiB in a file: No space left .* GRANDPLUS_SCRATCH"):
         way.array(30)
