@@ -95,10 +95,10 @@ def _write(file: Path, shape: tuple[int, ...], kind: Any, fill: Callable[[Any, i
 def _classes(recipe: Recipe, nodes: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Labels of the nodes; all nodes class by class in random order; where each class begins there.
 
-    The largest class has about twice as many nodes as the smallest.
+    The largest class has a fifth more nodes than the smallest: at one percent, too, there are enough to split.
     """
     rng = np.random.default_rng([recipe.seed, 0])
-    shares = np.linspace(1, 2, recipe.classes)
+    shares = np.linspace(1, 1.2, recipe.classes)
     first = np.round(np.concatenate([[0], np.cumsum(shares / shares.sum())]) * nodes).astype(np.int64)
     members = rng.permutation(nodes)
     labels = np.empty(nodes, np.int64)

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from project import copy_project
 
-SHORT = {"max_epochs": 40, "warmup": 10}
+SHORT = {"max_epochs": 15, "warmup": 10}
 OUTPUTS = ("data/raw", "data/graph", "data/rows", "data/model", "data/predictions", "reports/plots")
 
 
@@ -41,38 +41,30 @@ def dvc(project: Path, *command: str, fails: bool = False, before: Iterable[str]
     [("aminer-cs", 5935, 18), ("reddit", 2330, 41), ("amazon2m", 24490, 47), ("mag-scholar-c", 105416, 8)],
 )
 def test_a_twin_at_one_percent(tmp_path, name, nodes, classes):
-    settings = {
-        "dataset": f"twin-{name}",
-        "matrix": "single",
-        "trials": 1,
-        "synthetic": {"scale": 0.01},
-        "train": SHORT,
-    }
-    copy_project(tmp_path, settings)
-    dvc(tmp_path, "repro")
+    settings = {"dataset": f"twin-{name}", "matrix": "single", "trials": 1, "train": SHORT}
+    copy_project(tmp_path, settings | {"synthetic": {"scale": 0.01}})
+    dvc(tmp_path, "repro", before=like_a_user())
     predictions = pq.read_table(tmp_path / "data/predictions/trial-00000.parquet")
     assert len(predictions) == nodes
     assert predictions["probabilities"].type.list_size == classes
     accuracy = json.loads((tmp_path / "reports/metrics.json").read_text())["test"]["accuracy"]["mean"]
-    assert accuracy > 3 / classes  # chance is at most 2 / classes, the share of the largest class
-
-
-def test_stages_work_with_read_only_inputs_and_outputs(tmp_path):
-    """The workspace shares its bytes with DVC's cache, so they can't be written to."""
-    if os.geteuid() == 0 and not shutil.which("setpriv"):
-        pytest.skip("root may write to read-only files, and there is no setpriv to give that up")
-    like_a_user = ["setpriv", "--bounding-set=-all", "--inh-caps=-all", "--"] if os.geteuid() == 0 else []
-    settings = {"dataset": "twin-aminer-cs", "matrix": "single", "trials": 2, "train": SHORT}
-    copy_project(tmp_path, settings | {"synthetic": {"scale": 0.005}})
-    dvc(tmp_path, "repro", before=like_a_user)
+    assert accuracy > 3 / classes  # chance is at most 1.1 / classes, the share of the largest class
+    # The workspace has the cache's own files, which can't be written to; of equal ones, the first is.
     made = {file: file.read_bytes() for folder in OUTPUTS for file in (tmp_path / folder).iterdir()}
-    assert len(made) > 20
-    for file in made:
-        assert file.stat().st_nlink > 1, file
-        assert file.stat().st_mode & 0o222 == 0, file
-    for seed in ("seed=1", "seed=0"):  # everything anew, and back from the cache
-        dvc(tmp_path, "exp", "run", "-S", seed, before=like_a_user)
-    assert {file: file.read_bytes() for file in made} == made
+    shared = {content for file, content in made.items() if file.stat().st_nlink > 1 and not file.stat().st_mode & 0o222}
+    assert shared == set(made.values())
+    if name == "reddit":  # every stage once more, over read-only outputs
+        dvc(tmp_path, "repro", "--force", before=like_a_user())
+        assert {file: file.read_bytes() for file in made} == made
+
+
+def like_a_user() -> list[str]:
+    """Root may write to read-only files, so root gives that up."""
+    if os.geteuid() != 0:
+        return []
+    if not shutil.which("setpriv"):
+        pytest.skip("root may write to read-only files, and there is no setpriv to give that up")
+    return ["setpriv", "--bounding-set=-all", "--inh-caps=-all", "--"]
 
 
 def test_a_full_disk_is_an_error_in_a_line_and_more_room_completes_the_run(tmp_path):
@@ -85,10 +77,10 @@ def test_a_full_disk_is_an_error_in_a_line_and_more_room_completes_the_run(tmp_p
         project.mkdir()
         settings = {"dataset": "twin-aminer-cs", "matrix": "single", "trials": 1, "train": SHORT}
         copy_project(project, settings | {"synthetic": {"scale": 0.005}})
-        output = dvc(project, "repro", fails=True, GRANDPLUS_SCRATCH=str(disk))
+        output = dvc(project, "repro", "gfpush", fails=True, GRANDPLUS_SCRATCH=str(disk))
         assert "No space left on device; free some, or set GRANDPLUS_SCRATCH to a folder with more room" in output
         assert "Traceback" not in output
         subprocess.run(["mount", "-o", "remount,size=200m", disk], check=True)
-        dvc(project, "repro", GRANDPLUS_SCRATCH=str(disk))
+        dvc(project, "repro", "gfpush", GRANDPLUS_SCRATCH=str(disk))
     finally:
         subprocess.run(["umount", disk], check=True)
