@@ -19,8 +19,8 @@ check: .venv/ready ## lint, format and types
 experiments: .venv/ready ## all experiments: what differs and what came out
 	@dvc exp show --no-pager --md --only-changed --hide-workspace --drop '^(data|grandplus|stages)/|^(source|expect|ppr|avg|single|custom)\.'
 
-bench: .venv/ready ## measure GFPush, power iteration and training against their references; minutes, on an idle machine
-	@failed=0; for part in gfpush power training; do python -m benchmarks.$$part || failed=1; done; exit $$failed
+bench: .venv/ready ## measure GFPush, power iteration, training and embedding against their references; minutes, on an idle machine
+	@failed=0; for part in gfpush power training embedding; do python -m benchmarks.$$part || failed=1; done; exit $$failed
 
 faults: .venv/ready ## kill every stage in every way, ten times each; minutes
 	GRANDPLUS_KILLS=10 python -m pytest tests/faults

@@ -113,7 +113,7 @@ def plot(found: list[Cell], file: Path) -> None:
         axis.set_title(name)
         axis.grid(axis="y", alpha=0.3)
     axes[0][0].set_ylabel("test accuracy, %")
-    axes[0][-1].legend(frameon=False)
+    figure.legend(*axes[0][0].get_legend_handles_labels(), loc="outside upper right", ncols=2, frameon=False)
     save(figure, file)
 
 
