@@ -214,7 +214,7 @@ def test_twins_have_the_sizes_and_settings_of_their_originals(dataset):
 def test_a_scale_goes_with_synthetic_data_alone(checkout):
     shutil.copy(ROOT / CATALOG / "twin-reddit.yaml", checkout / CATALOG)
     assert load(checkout, dataset="twin-reddit", **{"synthetic.scale": 0.5}).synthetic.scale == 0.5
-    change(checkout / "params.yaml", {"synthetic.scale": 0.5})
+    change(checkout / "params.yaml", {"synthetic.scale": 0.5, "dataset": "pubmed"})
     assert refusal(checkout) == (
         "params.yaml: synthetic.scale = 0.5 has no effect, as pubmed is not synthetic; set it to 1"
     )

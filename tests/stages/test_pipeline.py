@@ -42,6 +42,8 @@ class Project:
     def restore(self) -> None:
         """Back to the committed settings and code, with the results of the first run."""
         # Not a checkout, which restores what is staged: an experiment that fails leaves its settings staged.
+        # Touched, since DVC can leave a file that git takes for unchanged, if its size and second are the same.
+        (self.folder / "params.yaml").touch()
         subprocess.run(["git", "reset", "--quiet", "--hard"], cwd=self.folder, check=True)
         self.dvc("checkout", "--quiet", "--force")
 
