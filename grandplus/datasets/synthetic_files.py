@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from grandplus.datasets.arrays import read_npy
 from grandplus.datasets.raw import RawGraph
 from grandplus.errors import GrandPlusError
 from grandplus.graph import csr_of
@@ -23,7 +24,7 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
     recipe = source.synthetic
     if recipe is None:
         raise GrandPlusError("holds a synthetic graph, and the card has no source.synthetic", where=folder)
-    held = {name: _mapped(folder / name) for name in files}
+    held = {name: read_npy(folder / name) for name in files}
     features: Any = held.get("features.npy")
     if features is None:
         indptr, indices, data = (held[f"features.{part}.npy"] for part in ("indptr", "indices", "data"))
@@ -31,10 +32,3 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
     nodes = len(held["labels.npy"])
     classes = [str(number) for number in range(recipe.classes)]
     return RawGraph(held["edges.npy"], nodes, features, held["labels.npy"], classes, np.arange(nodes), {})
-
-
-def _mapped(file: Path) -> Any:
-    try:
-        return np.asarray(np.load(file, mmap_mode="r", allow_pickle=False))
-    except (OSError, ValueError, EOFError) as error:
-        raise GrandPlusError(f"is no readable array: {error}", where=file, fix="run dvc repro download") from None
