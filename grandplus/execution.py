@@ -2,8 +2,9 @@
 
 Set by environment variables, since none of it changes a result on CPU:
 ``GRANDPLUS_WORKERS`` (default: the cores that this process may use), ``GRANDPLUS_MEMORY``
-(default: what is free), ``GRANDPLUS_DEVICE`` (auto, cpu or cuda) and ``GRANDPLUS_CACHE``
-(downloads and compiled kernels, shared by all checkouts; default: the user's cache folder).
+(default: what is free), ``GRANDPLUS_DEVICE`` (auto, cpu or cuda), ``GRANDPLUS_SCHEDULER`` (a Dask
+cluster in place of this machine) and ``GRANDPLUS_CACHE`` (downloads and compiled kernels, shared by
+all checkouts; default: the user's cache folder).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any, TypeVar
@@ -29,6 +30,7 @@ from grandplus.errors import GrandPlusError
 Result = TypeVar("Result")
 POLL_SECONDS = 0.1
 _SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([KMGT]?)(i?)B?", re.IGNORECASE)
+_ADDRESS = re.compile(r"(tcp|tls)://[^\s/]+:\d+")
 
 
 def workers() -> int:
@@ -55,12 +57,32 @@ def memory() -> int:
 
 
 def _free_memory() -> int:
-    """What the system could give, and this process's control group would allow."""
-    free = [int(psutil.virtual_memory().available)]
-    group = Path("/sys/fs/cgroup")
-    with contextlib.suppress(OSError, ValueError):  # no Linux, or no limit ("max")
-        free.append(int((group / "memory.max").read_text()) - int((group / "memory.current").read_text()))
-    return max(0, min(free))
+    """What the system could give, and this process's control groups would allow."""
+    own = _proc(os.getpid(), "cgroup").splitlines()
+    return max(0, min([int(psutil.virtual_memory().available), *_left_by_groups(own, Path("/sys/fs/cgroup"))]))
+
+
+def _left_by_groups(own: list[str], mounted: Path) -> Iterator[int]:
+    """Bytes that the limits of a container or a batch system leave; what is cached of files can be had back.
+
+    own : lines of /proc/self/cgroup
+    mounted : where control groups are, of version 1 or 2
+    """
+    for line in own:
+        _, controllers, path = line.split(":", 2)
+        if not controllers:
+            root, limit, used, cached = mounted, "memory.max", "memory.current", "file "
+        elif "memory" in controllers.split(","):
+            root, cached = mounted / "memory", "total_cache "
+            limit, used = "memory.limit_in_bytes", "memory.usage_in_bytes"
+        else:
+            continue
+        group = root / path.lstrip("/")
+        for folder in (group, *group.parents[: len(group.parts) - len(root.parts)]):  # a limit holds for groups within
+            with contextlib.suppress(OSError, ValueError, StopIteration):  # not here, or no limit ("max")
+                stat = (folder / "memory.stat").read_text().splitlines()
+                cache = next(int(entry.removeprefix(cached)) for entry in stat if entry.startswith(cached))
+                yield int((folder / limit).read_text()) - int((folder / used).read_text()) + cache
 
 
 def device() -> str:
@@ -79,6 +101,14 @@ def device() -> str:
             "GRANDPLUS_DEVICE is cuda, but torch finds no usable GPU", fix="unset it, or install a CUDA build of torch"
         )
     return "cpu"
+
+
+def scheduler() -> str | None:
+    """Address of the Dask cluster that tasks go to, if they do."""
+    value = os.environ.get("GRANDPLUS_SCHEDULER", "").strip()
+    if value and not _ADDRESS.fullmatch(value):
+        raise GrandPlusError(f"GRANDPLUS_SCHEDULER is {value!r}", expected="an address like tcp://192.168.0.1:8786")
+    return value or None
 
 
 def cache_folder(name: str) -> Path:
@@ -100,7 +130,22 @@ def map_threads(function: Callable[..., Result], *arguments: Iterable[Any]) -> I
     Results are handed out as they are asked for, and only a few tasks wait at a time.
     """
     with ThreadPoolExecutor(workers()) as pool:
-        yield from _map_in_order(pool, function, zip(*arguments, strict=False))
+        yield from map_in_order(pool, function, zip(*arguments, strict=False), ahead=4 * workers())
+
+
+def map_tasks(
+    function: Callable[..., Result], *arguments: Iterable[Any], at_most: int | None = None
+) -> Iterator[Result]:
+    """The same on the cluster at ``GRANDPLUS_SCHEDULER``, or else over at most so many processes here.
+
+    For tasks of seconds or more, whose large inputs are named by absolute paths.
+    """
+    address = scheduler()
+    if address is None:
+        return map_processes(function, *arguments, at_most=at_most)
+    from grandplus.cluster import map_on  # here, as Dask is wanted by few
+
+    return map_on(address, function, zip(*arguments, strict=False))
 
 
 def map_processes(
@@ -121,7 +166,7 @@ def map_processes(
     context = multiprocessing.get_context("spawn")
     try:
         with ProcessPoolExecutor(count, mp_context=context, initializer=_die_with_parent_process) as pool:
-            yield from _map_in_order(pool, function, tasks)
+            yield from map_in_order(pool, function, tasks, ahead=4 * workers())
     except BrokenProcessPool:
         raise GrandPlusError(
             "a worker process was killed, most often by the system for want of memory",
@@ -129,14 +174,20 @@ def map_processes(
         ) from None
 
 
-def _map_in_order(
-    pool: Executor, function: Callable[..., Result], tasks: Iterable[tuple[Any, ...]]
+def map_in_order(
+    pool: Executor,
+    function: Callable[..., Result],
+    tasks: Iterable[tuple[Any, ...]],
+    *,
+    ahead: int,
+    result_of: Callable[[Future[Result]], Result] = Future.result,
 ) -> Iterator[Result]:
+    """Results as they are asked for, with at most ``ahead`` tasks waiting at a time."""
     tasks = iter(tasks)
-    waiting = [pool.submit(function, *task) for task in itertools.islice(tasks, 4 * workers())]
+    waiting = [pool.submit(function, *task) for task in itertools.islice(tasks, ahead)]
     try:
         while waiting:
-            result = waiting.pop(0).result()
+            result = result_of(waiting.pop(0))
             waiting.extend(pool.submit(function, *task) for task in itertools.islice(tasks, 1))
             yield result
     finally:

@@ -77,6 +77,7 @@ class Graph:
     classes : names
     node_ids : (n,), the ids that the data came with
     facts : what was counted, merged and dropped on the way here
+    folder : that it was loaded from
     """
 
     adjacency: Adjacency
@@ -85,6 +86,7 @@ class Graph:
     classes: list[str]
     node_ids: NDArray[Any]
     facts: dict[str, Any] = field(default_factory=dict)
+    folder: Path | None = None
 
     def save(self, folder: Path) -> None:
         """Write the arrays into an existing folder."""
@@ -121,7 +123,26 @@ class Graph:
             classes=list(_read_json(folder / "classes.json")),
             node_ids=read_parquet(folder / "node_ids.parquet")["id"].to_numpy(),
             facts=facts,
+            folder=folder,
         )
+
+
+@functools.lru_cache(maxsize=1)
+def adjacency_at(folder: Path, fingerprint: str) -> Adjacency:
+    """The adjacency of a saved graph, checked and memory-mapped once for all tasks of a process.
+
+    Raises
+    ------
+    GrandPlusError : there is no such folder, or another graph in it.
+    """
+    adjacency = Adjacency.load(folder)
+    if adjacency.fingerprint != fingerprint:
+        raise GrandPlusError(
+            "holds another graph for this process than for the one that gave it work",
+            where=folder,
+            fix="keep the project in a folder that all machines share",
+        )
+    return adjacency
 
 
 def build_adjacency(edges: NDArray[Any], nodes: int) -> tuple[Adjacency, dict[str, int]]:

@@ -16,7 +16,8 @@ from tqdm import tqdm
 from grandplus import execution
 from grandplus.errors import GrandPlusError
 from grandplus.graph import Features, Graph
-from grandplus.propagation.power import BUFFERS, LINE, propagate
+from grandplus.propagation.columns import propagate_columns
+from grandplus.propagation.power import BUFFERS, LINE
 from grandplus.scratch import finished_whole, reserve, scratch_root
 from grandplus.splits import Split, Splits
 from grandplus.training.csr import CSR
@@ -69,7 +70,8 @@ def infer(graph: Graph, model: Model, *, inputs: NDArray[np.float32] | None = No
         return model.predict_proba(model_inputs(graph, model) if inputs is None else inputs)
     way = plan(graph, model)
     products = _multiply(graph.features, model.first_weight, way.array(graph.adjacency.nodes))
-    return model.predict_proba_of_products(_propagate_in_place(graph, products, model, way))
+    propagate_columns(graph, products, weights=model.weights, columns=way.columns, out=products)
+    return model.predict_proba_of_products(_scaled(products, model))
 
 
 def model_inputs(graph: Graph, model: Model) -> NDArray[np.float32]:
@@ -79,7 +81,7 @@ def model_inputs(graph: Graph, model: Model) -> NDArray[np.float32]:
     """
     way = plan(graph, model)
     out = way.array(graph.adjacency.nodes)
-    propagate(graph, graph.features, weights=model.weights, columns=way.columns, out=out)
+    propagate_columns(graph, graph.features, weights=model.weights, columns=way.columns, out=out)
     return _scaled(out, model)
 
 
@@ -148,17 +150,14 @@ def _multiply(features: Features, weight: NDArray[np.float32], out: NDArray[np.f
         end = min(start + ROWS_AT_ONCE, len(out))
         first, last = int(features.indptr[start]), int(features.indptr[end])
         indptr = (features.indptr[start : end + 1] - first).astype(np.int32)
-        part = CSR(indptr, features.indices[first:last], features.data[first:last], len(weight))
+        # Copies, as PyTorch warns of arrays that can't be written to.
+        indices, data = features.indices[first:last].copy(), features.data[first:last].copy()
+        part = CSR(indptr, indices, data, len(weight))
         out[start:end] = part.multiply(dense).numpy()
 
     for _ in execution.map_threads(multiply, range(0, len(out), ROWS_AT_ONCE)):
         pass
     return out
-
-
-def _propagate_in_place(graph: Graph, values: NDArray[np.float32], model: Model, way: Plan) -> NDArray[np.float32]:
-    propagate(graph, values, weights=model.weights, columns=way.columns, out=values)
-    return _scaled(values, model)
 
 
 def _scaled(values: NDArray[np.float32], model: Model) -> NDArray[np.float32]:

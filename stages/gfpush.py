@@ -17,7 +17,7 @@ GRAPH, ROWS = Path("data/graph"), Path("data/rows")
 
 
 def work(settings: Settings) -> None:
-    from grandplus.propagation.gfpush import gfpush
+    from grandplus.propagation.shards import write_shards
 
     push, matrix = settings.gfpush, settings.matrix
     adjacency = Adjacency.load(GRAPH)
@@ -27,10 +27,10 @@ def work(settings: Settings) -> None:
     )
     w = weights(matrix, order=push.order, alpha=push.alpha, custom=push.weights)
     with scratch("gfpush", key, ROWS) as folder:
-        for file, start, end in tqdm(list(shards(len(nodes))), "gfpush", unit="shard", disable=None):
-            if not (folder / file).exists():
-                rows = gfpush(adjacency, nodes[start:end], weights=w, rmax=push.rmax, top_k=push.top_k, matrix=matrix)
-                rows.write_shard(folder / file)
+        made = write_shards(GRAPH, nodes, folder, weights=w, rmax=push.rmax, top_k=push.top_k, matrix=matrix)
+        total = len(list(shards(len(nodes))))
+        for _ in tqdm(made, "gfpush", total, unit="shard", disable=None):
+            pass
 
 
 if __name__ == "__main__":

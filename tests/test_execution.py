@@ -13,6 +13,7 @@ import psutil
 import pytest
 from processes import PATIENCE, is_alive, python, wait_until
 
+from grandplus import execution
 from grandplus.errors import GrandPlusError
 from grandplus.execution import cache_folder, device, map_processes, map_threads, memory, workers
 from grandplus.settings import read_yaml
@@ -134,6 +135,37 @@ def test_a_cache_folder_that_can_not_be_made(tmp_path, monkeypatch):
     with pytest.raises(GrandPlusError, match="can't be made: Not a directory; set GRANDPLUS_CACHE") as refused:
         cache_folder("kernels")
     assert str(refused.value).startswith(f"{tmp_path / 'file' / 'kernels'}: ")
+
+
+@pytest.mark.parametrize(
+    ("own", "files"),
+    [
+        (  # version 2: what is left to the group and to the one around it
+            "0::/batch/job",
+            {
+                "batch/job": {"memory.max": "max", "memory.current": "50", "memory.stat": "anon 20\nfile 30"},
+                "batch": {"memory.max": "1000", "memory.current": "600", "memory.stat": "anon 500\nfile 100"},
+                ".": {"memory.stat": "file 1"},  # as at the root, which has no limit
+            },
+        ),
+        (  # version 1, in a container, which sees its own group as the root
+            "5:cpu:/x\n4:memory,hugetlb:/docker/0123\n0::/",
+            {
+                "memory": {
+                    "memory.limit_in_bytes": "1000",
+                    "memory.usage_in_bytes": "600",
+                    "memory.stat": "cache 1\ntotal_cache 100",
+                }
+            },
+        ),
+    ],
+)
+def test_limits_of_control_groups_leave_what_is_not_in_use_but_for_files(tmp_path, own, files):
+    for folder, contents in files.items():
+        (tmp_path / folder).mkdir(parents=True, exist_ok=True)
+        for name, content in contents.items():
+            (tmp_path / folder / name).write_text(content + "\n")
+    assert list(execution._left_by_groups(own.splitlines(), tmp_path)) == [500]
 
 
 # --- Maps ------------------------------------------------------------------------------------

@@ -87,6 +87,13 @@ class Rows:
         piece = slice(start, end)
         return Rows(self.node[piece], self.neighbors[piece], self.weights[piece], self.l1_error[piece], self.info)
 
+    @classmethod
+    def concatenate(cls, parts: list[Rows]) -> Rows:
+        """Rows of the same graph and settings, one part after the other."""
+        arrays = zip(*((part.node, part.neighbors, part.weights, part.l1_error) for part in parts), strict=True)
+        node, neighbors, weights, l1_error = map(np.concatenate, arrays)
+        return cls(node, neighbors, weights, l1_error, parts[0].info)
+
     def write_shard(self, file: Path) -> None:
         held = self.neighbors >= 0
         offsets = pa.array(np.concatenate([[0], np.cumsum(held.sum(axis=1))]), pa.int32())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Iterable
 from pathlib import Path
 
 import pyarrow as pa
@@ -36,12 +35,11 @@ def train_trials(graph: Path, rows: Path, out: Path, settings: Settings) -> None
     out : existing folder for ``trial-00000.safetensors`` and ``history-00000.parquet``, …
     """
     device = execution.device()
-    at_once = _trials_at_once(graph, settings)
     missing = [trial for trial in range(settings.trials) if not model_file(out, trial).exists()]
-    task = functools.partial(_train_trial, graph, rows, out, settings, device)
-    done: Iterable[int] = (
-        map(task, missing) if device == "cuda" else execution.map_processes(task, missing, at_most=at_once)
-    )
+    task = functools.partial(_train_trial, graph.absolute(), rows.absolute(), out.absolute(), settings, device)
+    alone = device == "cuda" or execution.scheduler()  # one after another, or each on a machine of its own
+    at_once = 1 if alone else _trials_at_once(graph, settings)
+    done = execution.map_tasks(task, missing, at_most=at_once)
     bar = tqdm(done, "train", settings.trials, initial=settings.trials - len(missing), unit="trial", disable=None)
     for _ in bar:
         pass

@@ -1,0 +1,56 @@
+"""Power iteration by columns of the features, which exchange nothing: here, or each task on a cluster."""
+
+from __future__ import annotations
+
+import functools
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grandplus import execution
+from grandplus.graph import Features, Graph, adjacency_at
+from grandplus.propagation.power import LINE, propagate
+from grandplus.scratch import finished_whole, scratch_root
+
+
+def propagate_columns(
+    graph: Graph, features: Features, *, weights: tuple[float, ...], columns: int, out: NDArray[np.float32]
+) -> None:
+    """``propagate``, by the cluster at ``GRANDPLUS_SCHEDULER`` if there is one; the same bytes.
+
+    Parameters
+    ----------
+    graph : as loaded from a folder, for a cluster to load it too
+    features : (n, d), those of the graph or others
+    columns : of them at a time, at most
+    out : float32 (n, d) for the result; may be ``features`` itself
+    """
+    if execution.scheduler() is None or graph.folder is None:
+        propagate(graph, features, weights=weights, columns=columns, out=out)
+        return
+    step = min(columns, LINE)  # narrower ones would fetch the same cache lines
+    starts = range(0, features.shape[1], step)
+    ends = [min(start + step, features.shape[1]) for start in starts]
+    with tempfile.TemporaryDirectory(prefix="columns-", dir=scratch_root()) as name:
+        shared = Path(name)
+        given = None if features is graph.features else shared / "features.npy"
+        if given is not None:
+            np.save(given, features)
+        task = functools.partial(_propagate, graph.folder.absolute(), graph.adjacency.fingerprint, given, weights)
+        files = [shared / f"{start:07d}.npy" for start in starts]
+        for start, end, file in zip(starts, ends, execution.map_tasks(task, starts, ends, files), strict=True):
+            out[:, start:end] = np.load(file, mmap_mode="r")
+            file.unlink()
+
+
+def _propagate(
+    graph: Path, fingerprint: str, given: Path | None, weights: tuple[float, ...], start: int, end: int, file: Path
+) -> Path:
+    """Columns ``start`` to ``end``, into a file."""
+    features = Graph.load(graph).features if given is None else np.load(given, mmap_mode="r")
+    block = propagate(adjacency_at(graph, fingerprint), features[:, start:end], weights=weights)
+    with finished_whole(file) as partial, partial.open("wb") as out:
+        np.save(out, block)
+    return file

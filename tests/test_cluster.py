@@ -1,0 +1,242 @@
+"""The pipeline's work on a Dask cluster: a real scheduler and two worker processes on this machine."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from processes import CHECKOUT, PATIENCE, is_alive, wait_until
+
+from grandplus import cluster, execution
+from grandplus.datasets.manifest import Manifest
+from grandplus.datasets.raw import read
+from grandplus.datasets.synthetic import generate
+from grandplus.errors import GrandPlusError
+from grandplus.graph import adjacency_at, build_adjacency
+from grandplus.inference import infer_trials
+from grandplus.preprocess import preprocess
+from grandplus.propagation.shards import write_shards
+from grandplus.settings import Settings, load_settings
+from grandplus.splits import Splits
+from grandplus.training.trials import train_trials
+
+distributed = pytest.importorskip("distributed")
+
+
+class Cluster:
+    """A scheduler and two workers, which are processes; a folder below is what they share."""
+
+    def __init__(self, folder: Path, workers: int = 2) -> None:
+        self.folder = folder
+        self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-show")
+        wait_until((folder / "scheduler.json").exists, "the scheduler's address")
+        self.address = json.loads((folder / "scheduler.json").read_text())["address"]
+        self.workers = [self._start("worker", "--no-nanny", "--nthreads", "1") for _ in range(workers)]
+        self.client = distributed.Client(self.address, set_as_default=False)
+        self.client.wait_for_workers(workers, timeout=PATIENCE)
+
+    def kill_a_busy_worker(self) -> int:
+        """Its process id, once it is dead."""
+        wait_until(lambda: any(self.client.processing().values()), "a worker with work")
+        busy = next(worker for worker, tasks in self.client.processing().items() if tasks)
+        pid = int(self.client.scheduler_info(n_workers=-1)["workers"][busy]["id"].rpartition("-")[2])
+        os.kill(pid, signal.SIGKILL)
+        next(worker for worker in self.workers if worker.pid == pid).wait(PATIENCE)
+        return pid
+
+    def stop(self) -> None:
+        self.client.close(timeout=1)
+        for process in (*self.workers, self.scheduler):
+            process.kill()
+            process.wait()
+
+    def _start(self, kind: str, *options: str) -> subprocess.Popen[bytes]:
+        name = () if kind == "scheduler" else ("--memory-limit", "0")
+        command = [sys.executable, "-m", "dask", kind, "--scheduler-file", "scheduler.json", "--no-dashboard"]
+        with open(self.folder / f"{kind}.log", "ab") as log:
+            # Workers work elsewhere: what tasks name must be named in full.
+            return subprocess.Popen(
+                [*command, *name, *options],
+                cwd=self.folder,
+                env=os.environ | {"PYTHONPATH": str(CHECKOUT), "GRANDPLUS_WORKERS": "1"},
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+            )
+
+
+@pytest.fixture
+def two_workers(tmp_path, monkeypatch) -> Iterator[Cluster]:
+    found = Cluster(tmp_path)
+    monkeypatch.setenv("GRANDPLUS_SCHEDULER", found.address)
+    yield found
+    found.stop()
+
+
+@pytest.fixture(scope="module")
+def settings() -> Settings:
+    # Trials of some seconds, rows of a millisecond, and 100 columns to propagate, which are 7 tasks.
+    train = {"max_epochs": 300, "patience": 1000}
+    synthetic, push = {"scale": 0.01}, {"order": 10, "rmax": 1e-6}
+    return load_settings(
+        CHECKOUT, dataset="twin-aminer-cs", matrix="avg", trials=4, train=train, synthetic=synthetic, gfpush=push
+    )
+
+
+@pytest.fixture(scope="module")
+def stages(settings, tmp_path_factory) -> Callable[[str, Path], None]:
+    """Runs gfpush, train or infer into a folder, from the locally made outputs of those before."""
+    base = tmp_path_factory.mktemp("local")
+    for name in ("raw", "graph", "gfpush", "train"):
+        (base / name).mkdir()
+    generate(settings.source.synthetic, settings.synthetic.scale, base / "raw")
+    Manifest("synthetic", {}).save(base / "raw")
+    graph, splits = preprocess(read(base / "raw", settings.source, CHECKOUT / "data/catalog"), settings)
+    graph.save(base / "graph")
+    splits.save(base / "graph")
+
+    def run(stage: str, out: Path) -> None:
+        out.mkdir(exist_ok=True)
+        if stage == "gfpush":
+            push = settings.gfpush
+            nodes = Splits.load(base / "graph").needing_rows()
+            w = [1 / (push.order + 1)] * (push.order + 1)
+            list(write_shards(base / "graph", nodes, out, weights=w, rmax=push.rmax, top_k=push.top_k))
+        elif stage == "train":
+            train_trials(base / "graph", base / "gfpush", out, settings)
+        else:
+            infer_trials(base / "graph", base / "train", out)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("GRANDPLUS_SCHEDULER", raising=False)
+        patch.setenv("GRANDPLUS_DEVICE", "cpu")
+        run("gfpush", base / "gfpush")
+        run("train", base / "train")
+    return run
+
+
+def digest_of(folder: Path) -> dict[str, str]:
+    return {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in sorted(folder.iterdir())}
+
+
+@pytest.mark.parametrize("stage", ["gfpush", "train", "infer"])
+def test_a_worker_dies_among_the_tasks_and_the_bytes_are_those_of_a_local_run(
+    stage, stages, two_workers, tmp_path, monkeypatch
+):
+    killed, results = [], []
+    map_on = cluster.map_on
+
+    def watched(*arguments):
+        for result in map_on(*arguments):
+            if not killed:  # after the first result
+                killed.append(two_workers.kill_a_busy_worker())  # which had one of the others to do
+            results.append(result)
+            yield result
+
+    monkeypatch.setenv("GRANDPLUS_DEVICE", "cpu")
+    monkeypatch.setattr(cluster, "map_on", watched)
+    stages(stage, tmp_path / "cluster")
+    assert len(results) >= 4
+    assert killed
+    assert not is_alive(killed[0])
+    assert len(two_workers.client.scheduler_info(n_workers=-1)["workers"]) == 1
+    monkeypatch.delenv("GRANDPLUS_SCHEDULER")
+    stages(stage, tmp_path / "local")
+    assert digest_of(tmp_path / "cluster") == digest_of(tmp_path / "local")
+
+
+# --- What can go wrong -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("value", ["192.168.0.1:8786", "tcp://host", "http://host:8786", "tcp://a b:1", "tcp://h:1/x"])
+def test_an_address_that_is_none(monkeypatch, value):
+    monkeypatch.setenv("GRANDPLUS_SCHEDULER", value)
+    with pytest.raises(GrandPlusError, match="expected an address like tcp://") as refused:
+        execution.map_tasks(str, [1])
+    assert f"GRANDPLUS_SCHEDULER is {value!r}" in str(refused.value)
+
+
+def test_without_an_address_work_is_done_here(monkeypatch):
+    monkeypatch.setenv("GRANDPLUS_SCHEDULER", " ")
+    assert list(execution.map_tasks(lambda number: (number, os.getpid()), [1, 2], at_most=1)) == [
+        (1, os.getpid()),
+        (2, os.getpid()),
+    ]
+
+
+def test_no_scheduler_answers(monkeypatch):
+    monkeypatch.setattr(cluster, "ANSWER_SECONDS", 1)
+    monkeypatch.setenv("GRANDPLUS_SCHEDULER", "tcp://127.0.0.1:1")
+    with pytest.raises(GrandPlusError, match="no Dask scheduler answers") as refused:
+        list(execution.map_tasks(str, [1]))
+    assert "GRANDPLUS_SCHEDULER=tcp://127.0.0.1:1: " in str(refused.value)
+    assert "unset GRANDPLUS_SCHEDULER to work on this machine" in str(refused.value)
+
+
+def test_dask_is_not_installed(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    monkeypatch.setenv("GRANDPLUS_SCHEDULER", "tcp://127.0.0.1:1")
+    with pytest.raises(GrandPlusError, match=r"Dask is not installed; pip install 'grandplus\[cluster\]'"):
+        list(execution.map_tasks(str, [1]))
+
+
+def test_the_workers_go_and_then_the_scheduler(two_workers, monkeypatch):
+    monkeypatch.setattr(cluster, "ANSWER_SECONDS", 1)
+    for worker in two_workers.workers:
+        worker.kill()
+    wait_until(lambda: not two_workers.client.scheduler_info(n_workers=-1)["workers"], "no worker")
+    with pytest.raises(GrandPlusError, match="the Dask scheduler has no worker; start one on each machine: "):
+        list(execution.map_tasks(str, [1]))
+    two_workers.scheduler.kill()
+    with pytest.raises(GrandPlusError, match="no Dask scheduler answers"):
+        list(execution.map_tasks(str, [1]))
+
+
+def test_the_scheduler_dies_under_a_run_and_a_later_one_completes_it(stages, two_workers, tmp_path, monkeypatch):
+    monkeypatch.setattr(cluster, "ANSWER_SECONDS", 5)
+    monkeypatch.setenv("GRANDPLUS_DEVICE", "cpu")
+    map_on = cluster.map_on
+
+    def watched(*arguments):
+        for result in map_on(*arguments):
+            yield result
+            two_workers.scheduler.kill()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(cluster, "map_on", watched)
+        with pytest.raises(GrandPlusError, match="the Dask scheduler went away"):
+            stages("train", tmp_path / "run")
+    finished = digest_of(tmp_path / "run")
+    assert finished
+    monkeypatch.delenv("GRANDPLUS_SCHEDULER")
+    stages("train", tmp_path / "run")
+    stages("train", tmp_path / "undisturbed")
+    assert digest_of(tmp_path / "run") == digest_of(tmp_path / "undisturbed")
+    assert finished.items() <= digest_of(tmp_path / "run").items()
+
+
+def test_a_worker_with_other_code(two_workers, monkeypatch):
+    monkeypatch.setattr(cluster, "key_of", lambda: "0123456789abcdef")
+    with pytest.raises(GrandPlusError, match="a worker of the cluster runs another version of GRAND"):
+        list(execution.map_tasks(str, [1]))
+
+
+def test_a_task_that_fails_for_a_reason_says_it(two_workers):
+    with pytest.raises(GrandPlusError, match=r"no/such/params\.yaml: no such file"):
+        list(execution.map_tasks(load_settings, ["no/such"]))
+
+
+def test_a_worker_with_another_graph(two_workers, tmp_path):
+    (tmp_path / "graph").mkdir()
+    build_adjacency(np.array([[0], [1]]), 2)[0].save(tmp_path / "graph")
+    with pytest.raises(GrandPlusError, match="holds another graph") as refused:
+        list(execution.map_tasks(adjacency_at, [tmp_path / "graph"], ["0" * 64]))
+    assert str(tmp_path / "graph") in str(refused.value)
