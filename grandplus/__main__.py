@@ -1,4 +1,4 @@
-"""``python -m grandplus results``: what the last run came to, as a short table."""
+"""``python -m grandplus``: a last run's results as a short table, and the way in for your own graph."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from grandplus.errors import GrandPlusError
+from grandplus.importing.command import add_import
 
 REPORTS = Path("reports")
 STAGES = ("download", "preprocess", "gfpush", "train", "infer", "evaluate")
@@ -18,16 +19,17 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m grandplus", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="command")
     commands.add_parser("results", help="print the last run's results").set_defaults(run=_print_results)
+    add_import(commands)
     arguments = parser.parse_args()
     try:
-        arguments.run()
+        arguments.run(arguments)
     except GrandPlusError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     return 0
 
 
-def _print_results() -> None:
+def _print_results(_: argparse.Namespace) -> None:
     from grandplus.settings import read_yaml
 
     metrics, settings = _read(REPORTS / "metrics.json"), read_yaml(REPORTS / "settings.yaml")

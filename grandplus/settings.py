@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, ValidationInfo, field_validator
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
@@ -205,6 +206,31 @@ def load_settings(root: Path | str = ".", **overrides: Any) -> Settings:
     """
     root = Path(root)
     params = read_yaml(root / PARAMS) | overrides
+    return _resolved(params, lambda name: read_card(root / _card_file(root, name)))
+
+
+def settings_of(card: str, dataset: str) -> Settings:
+    """What a card alone gives, for its text."""
+    params = {"dataset": dataset, "matrix": "avg", "seed": 0, "trials": 1}
+    return _resolved(params, lambda name: _checked_card(_mapping(card, f"{name}.yaml"), f"{name}.yaml"))
+
+
+def checked_as(kind: Any, value: object, *, where: object) -> Any:
+    """A value that is what its type says, converted if need be.
+
+    kind : a type that pydantic knows, with its limits
+
+    Raises
+    ------
+    GrandPlusError : it isn't; with the key.
+    """
+    try:
+        return TypeAdapter(kind).validate_python(value)
+    except ValidationError as error:
+        raise _refusal(error, where) from None
+
+
+def _resolved(params: dict[str, Any], card_of: Callable[[Any], Card]) -> Settings:
     known = {"dataset", "matrix", "seed", "trials", "synthetic", "preprocess", "gfpush", "train"}
     _refuse_unknown(params, known, PARAMS, "")
     for key in ("dataset", "matrix", "seed", "trials"):
@@ -213,8 +239,7 @@ def load_settings(root: Path | str = ".", **overrides: Any) -> Settings:
     name, matrix = params["dataset"], params["matrix"]
     if matrix not in MATRICES:
         raise GrandPlusError(f"matrix is {matrix!r}", where=PARAMS, expected=f"one of {', '.join(MATRICES)}")
-    card_file = _card_file(root, name)
-    card = read_card(root / card_file)
+    card = card_of(name)
     method = getattr(card, matrix)
     sections = {
         "preprocess": _overlay(card.preprocess, params, "preprocess"),
@@ -236,18 +261,22 @@ def load_settings(root: Path | str = ".", **overrides: Any) -> Settings:
 
 def read_card(file: Path) -> Card:
     """Read and check one dataset card."""
-    card = _validate(Card, read_yaml(file), file.name)
+    return _checked_card(read_yaml(file), file.name)
+
+
+def _checked_card(content: dict[str, Any], where: str) -> Card:
+    card = _validate(Card, content, where)
     source = card.source
     if (source.format == "synthetic") != (source.synthetic is not None):
         found = f"source.format is {source.format}, and source.synthetic is {'set' if source.synthetic else 'missing'}"
-        raise GrandPlusError(found, where=file.name, expected="source.synthetic for format synthetic, and for no other")
+        raise GrandPlusError(found, where=where, expected="source.synthetic for format synthetic, and for no other")
     if source.synthetic is None and not (source.files and source.places):
-        raise GrandPlusError("source has no files, or no places to get them from", where=file.name)
+        raise GrandPlusError("source has no files, or no places to get them from", where=where)
     for place in card.source.places:
         expected = _place_fault(place, card.source)
         if expected:
             found = f"a place in source.places sets {place.model_dump(exclude_defaults=True)}"
-            raise GrandPlusError(found, where=file.name, expected=expected)
+            raise GrandPlusError(found, where=where, expected=expected)
     return card
 
 
@@ -268,13 +297,20 @@ def _place_fault(place: Place, source: Source) -> str:
 def read_yaml(file: Path) -> dict[str, Any]:
     """Read a YAML mapping, in safe mode."""
     try:
-        content = YAML(typ="safe", pure=True).load(file.read_text(encoding="utf-8"))
+        return _mapping(file.read_text(encoding="utf-8"), file)
     except FileNotFoundError:
         raise GrandPlusError("no such file", where=file, fix="run from the top of the checkout") from None
-    except (YAMLError, ValueError, LookupError, TypeError, OSError) as error:  # ruamel's own and what slips past it
+    except (OSError, UnicodeDecodeError) as error:
         raise GrandPlusError(f"can't be read as YAML: {error}", where=file) from None
+
+
+def _mapping(text: str, where: object) -> dict[str, Any]:
+    try:
+        content = YAML(typ="safe", pure=True).load(text)
+    except (YAMLError, ValueError, LookupError, TypeError) as error:  # ruamel's own and what slips past it
+        raise GrandPlusError(f"can't be read as YAML: {error}", where=where) from None
     if not isinstance(content, dict):
-        raise GrandPlusError(f"holds a {type(content).__name__}", where=file, expected="a mapping")
+        raise GrandPlusError(f"holds a {type(content).__name__}", where=where, expected="a mapping")
     return content
 
 
@@ -310,10 +346,14 @@ def _validate(model: type[Model], values: dict[str, Any], where: str) -> Model:
     try:
         return model.model_validate(values)
     except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"] if not _UNION_BRANCH.search(str(part)))
-        found = f"{key} is missing" if first["type"] == "missing" else f"{key} is {first['input']!r}"
-        raise GrandPlusError(found, where=where, expected=_allowed(error)) from None
+        raise _refusal(error, where) from None
+
+
+def _refusal(error: ValidationError, where: object) -> GrandPlusError:
+    first = error.errors()[0]
+    key = ".".join(str(part) for part in first["loc"] if not _UNION_BRANCH.search(str(part)))
+    found = f"{key} is missing" if first["type"] == "missing" else f"{key} is {first['input']!r}".lstrip()
+    return GrandPlusError(found, where=where, expected=_allowed(error))
 
 
 def _allowed(error: ValidationError) -> str:

@@ -84,7 +84,8 @@ def _complete(
                 found = _cached(source, place, cache)
                 wanted = {name: sha256 for name, sha256 in _files(source, place).items() if name not in found}
                 for name, file in deliver(place, sorted(wanted), folder, partial(announce, place, folder)):
-                    sha256 = checked(file, wanted[name], where=f"{name} from {label(place)}")
+                    fix = "if the change is meant, import it again" if place.local else ""
+                    sha256 = checked(file, wanted[name], where=f"{name} from {label(place)}", fix=fix)
                     os.replace(file, cache / sha256)
                     if wanted[name] is None and not place.mirror:  # whose files a user may change
                         _note(cache, place, name, sha256)
