@@ -159,9 +159,10 @@ def labels_of(found: Any, nodes: int, source: Source, where: object) -> tuple[ND
         raise GrandPlusError(f"is {described(found)}", where=where, expected=expected)
     numbers = _numbers(found, where) if found.ndim == 1 else _of_one_hot(found, where)
     if source.classes is not None:
-        if numbers.max(initial=-1) >= len(source.classes):
+        count = found.shape[1] if found.ndim == 2 else int(numbers.max(initial=-1)) + 1
+        if count != len(source.classes):
             expected = f"{len(source.classes)}, as the card names them"
-            raise GrandPlusError(f"has {numbers.max() + 1} classes", where=where, expected=expected)
+            raise GrandPlusError(f"has {count} classes", where=where, expected=expected)
         return numbers, list(source.classes)
     used = np.unique(numbers[numbers >= 0])
     return np.where(numbers >= 0, np.searchsorted(used, numbers), -1), [str(number) for number in used]

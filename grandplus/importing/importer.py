@@ -101,11 +101,9 @@ def import_files(
 
 
 def _preprocess(raw: RawGraph, choices: Choices) -> dict[str, Any]:
-    if choices.features is None and raw.features is None:
-        fix = "choose what stands for them: --features degree, onehot-degree or adjacency"
-        raise GrandPlusError("the files hold no features", fix=fix)
     wanted = {
-        "features": choices.features or _scaling(raw.features),
+        # Where there are none, preprocessing refuses that, and says what stands for them by choice.
+        "features": choices.features or ("as-is" if raw.features is None else _scaling(raw.features)),
         "split": choices.split or ("public" if raw.splits else "per-class"),
         "train_per_class": choices.train_per_class or 20,
         "val_per_class": choices.val_per_class or 30,

@@ -1,6 +1,6 @@
 """One ``.npz`` with a list of edges and masks: the heterophilous-graphs collection, and what ``save_dataset`` writes.
 
-Keys: ``edges`` (E, 2), ``node_labels`` (n,), ``node_features`` (n, d), or as CSR ``node_features_data``, ...; and
+Keys: ``edges`` (E, 2), ``node_labels`` (n,), numbers or text, ``node_features`` (n, d), or as CSR ``node_features_data``, ...; and
 ``train_masks``, ``val_masks`` and ``test_masks`` (splits, n). Features and masks may lack.
 """
 
@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
+from grandplus.datasets.classes import class_numbers
 from grandplus.datasets.arrays import described, features_of, labels_of, pick
 from grandplus.datasets.masks import splits_of
 from grandplus.datasets.npz import check_npz, keys_of, read_csr, read_npz
@@ -33,7 +35,11 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
     check_npz(file, [EDGES, LABELS])
     held, found = keys_of(file), read_npz(file, LABELS)
     nodes = len(found) if found.ndim else 0
-    labels, classes = labels_of(found, nodes, source, f"{file}, {LABELS}")
+    where = f"{file}, {LABELS}"
+    if found.dtype.kind == "U" and found.ndim == 1:
+        labels, classes = class_numbers([pa.array(found, pa.large_string())], source, where, lambda row: f"row {row}")
+    else:
+        labels, classes = labels_of(found, nodes, source, where)
     features = None
     if FEATURES in held or f"{FEATURES}_indptr" in held:
         stored: Any = read_npz(file, FEATURES) if FEATURES in held else read_csr(file, f"{FEATURES}_")
