@@ -70,7 +70,8 @@ def _features(raw: RawGraph, adjacency: Adjacency, settings: Settings) -> Featur
         return _MADE[choice](adjacency)
     if raw.features is None:
         fix = f"choose preprocess.features: {', '.join(_MADE)} (import --features)"
-        raise GrandPlusError("the data has no features", where=settings.dataset, expected=f"some, for {choice}", fix=fix)
+        found = f"the data has no features, and preprocess.features is {choice}"
+        raise GrandPlusError(found, where=settings.dataset, fix=fix)
     return raw.features
 
 

@@ -201,8 +201,8 @@ def _counts(there: int, classes: int, settings: Preprocess, found: str) -> tuple
         raise GrandPlusError(
             found,
             expected=f"at least {train} to train and {val} to validate",
-            fix="lower them, set preprocess.split to uniform, or preprocess.shortage to shrink (in place of fail), which "
-            "takes fewer where there are fewer",
+            fix="lower them, or set preprocess.split to uniform, or preprocess.shortage to shrink in place of fail, "
+            "which takes fewer where there are fewer",
         )
     used = there - there // 3
     fewer = min(train, max(1, used * train // (train + val)))

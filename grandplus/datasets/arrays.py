@@ -193,7 +193,7 @@ def _of_one_hot(found: NDArray[Any], where: object) -> NDArray[np.int64]:
 
 def refuse_multi_label(found: str, where: object) -> NoReturn:
     expected = "one label a node at most, as the method's classes exclude each other (multi-label data)"
-    raise GrandPlusError(found, where=where, expected=expected, fix="keep one label a node, or import one label at a time")
+    raise GrandPlusError(found, where=where, expected=expected, fix="keep one label a node")
 
 
 def described(found: Any) -> str:

@@ -110,10 +110,9 @@ def _json(file: Path, ids: pa.Array) -> Any:
     if not isinstance(content, dict) or not all(isinstance(row, list) for row in content.values()):
         raise GrandPlusError("holds something else", where=file, expected="{id: [numbers], ...}")
     lists = [_numbers(row, key, file) for key, row in content.items()]
-    values = list(itertools.chain.from_iterable(lists))
-    return _by_id(
-        pa.array(content, pa.large_string()), np.array([len(row) for row in lists], np.int64), np.array(values), ids, file
-    )
+    lengths = np.array([len(row) for row in lists], np.int64)
+    values = np.array(list(itertools.chain.from_iterable(lists)) or np.zeros(0, np.int64))
+    return _by_id(pa.array(list(content), pa.large_string()), lengths, values, ids, file)
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -155,7 +154,7 @@ def _parquet(file: Path, ids: pa.Array) -> Any:
 
 
 def _is_list(kind: pa.DataType) -> bool:
-    return pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
 
 
 def _by_id(found: pa.Array, lengths: NDArray[np.int64], values: NDArray[Any], ids: pa.Array, file: Path) -> Any:

@@ -147,7 +147,7 @@ def _announce(place: Place, folder: Path, size: int, *, expect: Expect | None, r
     if expect:
         # Node ids of both directions, as read and as kept; float32 features, in full or as sparse as the file.
         graph = 16 * expect.edges if expect.edges is not None else content
-        features = min(4 * expect.nodes * expect.features, content)
+        features = min(4 * expect.nodes * (expect.features or 0), content)
         report(f"the dataset then needs roughly {_gib(graph + features)} of memory")
     if free < needed:
         fix = "free some, or set GRANDPLUS_CACHE to a folder on another disk"

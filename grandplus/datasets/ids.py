@@ -51,12 +51,12 @@ def same_type(*columns: Iterable[pa.Array]) -> list[pa.Array]:
 
 def order_of(ids: pa.Array) -> NDArray[np.int64]:
     """Which of ``ids`` is first, second, ... when they are sorted."""
-    return pc.sort_indices(ids).to_numpy().astype(np.int64)
+    return np.asarray(pc.sort_indices(ids), np.int64)
 
 
 def rows_of(ids: pa.Array, known: pa.Array) -> NDArray[np.int64]:
     """Place of each id in ``known``, of the same type; -1 where it isn't there."""
-    return pc.fill_null(pc.index_in(ids, value_set=known).cast(pa.int64()), -1).to_numpy(zero_copy_only=False)
+    return np.asarray(pc.fill_null(pc.index_in(ids, value_set=known), -1), np.int64)
 
 
 def known_rows(ends: pa.Array, ids: pa.Array, edges: Table, nodes: str | None) -> NDArray[np.int64]:

@@ -138,7 +138,7 @@ def _declared(stream: IO[bytes], *, objects: bool) -> int | None:
         if objects:
             return None
         raise ValueError("array of Python objects")
-    return stream.tell() + math.prod(shape) * dtype.itemsize
+    return stream.tell() + math.prod(shape) * int(dtype.itemsize)
 
 
 def _check_member(info: zipfile.ZipInfo, declared: int | None, where: str) -> None:

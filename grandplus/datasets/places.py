@@ -25,7 +25,8 @@ def label(place: Place) -> str:
     if place.url:
         return place.url + place.archive if place.archive else place.url
     if place.local:
-        return f"where it was imported from ({', '.join(sorted({str(Path(path).parent) for path in place.local.values()}))})"
+        folders = sorted({str(Path(path).parent) for path in place.local.values()})
+        return f"where it was imported from ({', '.join(folders)})"
     return place.mirror or f"wheel {place.wheel}"
 
 

@@ -93,4 +93,4 @@ def _listed(file: Path, node_ids: NDArray[Any]) -> NDArray[np.int64]:
     if nodes.null_count:
         place = int(pc.index(nodes.is_null(), True).as_py())
         raise GrandPlusError(f"id {place + 1} is {ids[place]!r}", where=file, expected="an id of a node of the graph")
-    return nodes.to_numpy().astype(np.int64)
+    return np.sort(nodes.to_numpy()).astype(np.int64)  # however the list has them

@@ -105,9 +105,9 @@ def _has_lists(file: Path) -> bool:
 
 def _column(table: Table, asked: Column) -> Column:
     """A number counts columns where no header has it as a name."""
-    if isinstance(asked, int) and table.names:
-        return str(asked) if str(asked) in table.names else (table.names + [str(asked)])[min(asked - 1, table.width)]
-    return asked
+    if isinstance(asked, str) or not table.names:
+        return asked
+    return str(asked) if str(asked) in table.names or asked > table.width else table.names[asked - 1]
 
 
 def _ends(edges: Table) -> tuple[Column, Column]:

@@ -131,7 +131,7 @@ class Table:
                         text.decode()
                     except UnicodeDecodeError:
                         raise GrandPlusError(f"line {number} is not UTF-8", where=self.file) from None
-        raise GrandPlusError(f"is no readable table: {message}", where=self.file, fix="fetch or write it again") from None
+        raise GrandPlusError(f"is no readable table: {message}", where=self.file, fix="write it again") from None
 
 
 def look(file: Path, *, header: bool | None = None) -> Table:
@@ -200,13 +200,13 @@ def is_number(text: str | None) -> bool:
 
 def _first_lines(stream: Any, file: Path) -> tuple[int, list[str]]:
     """How many comments and empty lines stand at the top, and the lines below them that aren't empty."""
-    above, lines = 0, []
+    above, lines = 0, list[str]()
     while len(lines) < SAMPLE:
         line = stream.readline(LONGEST)
         if not line:
             break
         if b"\0" in line or len(line) == LONGEST:
-            raise GrandPlusError("is no text", where=file, expected="a table of UTF-8 text, or a name ending in .parquet")
+            raise GrandPlusError("is no text", where=file, expected="a table in UTF-8, or a name with .parquet")
         if not lines and (line[:1] in (b"#", b"%") or not line.strip()):
             above += 1
             continue

@@ -94,7 +94,9 @@ def card_text(
     }
     text = StringIO()
     yaml = YAML(typ="safe", pure=True)
-    yaml.default_flow_style, yaml.sort_base_mapping_type_on_output, yaml.width = False, False, 110
+    yaml.default_flow_style = False
+    yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
+    yaml.width = 110
     for key, value in head.items():
         yaml.dump({key: value}, text)
         text.write("\n" if key in ("citation", "expect", "source") else "")

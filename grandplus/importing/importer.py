@@ -71,7 +71,7 @@ def import_files(
         raise GrandPlusError("no such folder", where=card_file.parent, fix="run from the top of the checkout")
     if card_file.exists() and not replace:
         raise GrandPlusError("is there already", where=card_file, fix="choose another name, or say --replace")
-    files = list(dict.fromkeys(files))
+    files = sorted(set(files))
     check_files(files)
     lists = id_lists(read).values()
     form, read = recognise([file for file in files if file.name not in lists], read, form)
@@ -79,8 +79,8 @@ def import_files(
         source = {
             "format": form,
             "read": read.model_dump(exclude_defaults=True),
-            "files": {file.name: _sha256(file) for file in sorted(files)},
-            "places": [{"local": {file.name: _path(file, root) for file in sorted(files)}}, {"mirror": "GRANDPLUS_MIRROR"}],
+            "files": {file.name: _sha256(file) for file in files},
+            "places": [{"local": {file.name: _path(file, root) for file in files}}, {"mirror": "GRANDPLUS_MIRROR"}],
         }
         raw = read_files(folder, form, [file.name for file in files], checked_as(Source, source, where=name))
         chosen = _preprocess(raw, choices)

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from grandplus.datasets.arrays import described, edges_of
 from grandplus.datasets.formats.edges_npz import EDGES, FEATURES, LABELS
+from grandplus.datasets.npz import CSR_PARTS
 from grandplus.errors import GrandPlusError
 from grandplus.importing.importer import Choices, import_files
 from grandplus.scratch import finished_whole
@@ -63,7 +64,7 @@ def save_dataset(
     file = root / OWN / f"{name}.npz"
     file.parent.mkdir(parents=True, exist_ok=True)
     with finished_whole(file) as partial, partial.open("wb") as stream:
-        np.savez(stream, **arrays)
+        np.savez(stream, **arrays)  # type: ignore[arg-type] # none is called allow_pickle
     return import_files(name, [file], choices=Choices(**choices), replace=replace, root=root)
 
 
@@ -79,7 +80,7 @@ def _arrays(graph: Any, X: Any, y: Any, masks: dict[str, Any] | None, read: Read
         found[FEATURES] = _array(X, "X")
     elif X is not None:
         matrix = sparse.csr_matrix(X)
-        found |= {f"{FEATURES}_{part}": np.array(getattr(matrix, part)) for part in ("data", "indices", "indptr", "shape")}
+        found |= {f"{FEATURES}_{part}": np.array(getattr(matrix, part)) for part in CSR_PARTS}
     if masks is None:
         masks = {part: getattr(graph, part) for part in _MASKS if getattr(graph, part, None) is not None}
     for part, mask in masks.items():

@@ -93,5 +93,3 @@ def _missing(raw: RawGraph, graph: Graph) -> str:
         "nodes without a feature": facts["zero_feature_rows"],
     }
     return "; ".join(f"{count:,} {what}" for what, count in parts.items() if count) or "nothing"
-
-

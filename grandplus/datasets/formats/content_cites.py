@@ -49,7 +49,7 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
         features=sparse.csr_matrix(features[rows]),
         labels=_labels(names, classes, content)[rows],
         classes=classes,
-        node_ids=as_numpy(names_of_nodes.take(pa.array(rows))) if order is None else np.arange(len(ids), dtype=np.int64),
+        node_ids=as_numpy(names_of_nodes.take(pa.array(rows))) if order is None else np.arange(len(ids)),
         splits=[] if order is None else [_planetoid_split(len(ids), order)],
     )
 

@@ -1,7 +1,8 @@
 """One ``.npz`` with a list of edges and masks: the heterophilous-graphs collection, and what ``save_dataset`` writes.
 
-Keys: ``edges`` (E, 2), ``node_labels`` (n,), numbers or text, ``node_features`` (n, d), or as CSR ``node_features_data``, ...; and
-``train_masks``, ``val_masks`` and ``test_masks`` (splits, n). Features and masks may lack.
+Keys: ``edges`` (E, 2), ``node_labels`` (n,), numbers or text, ``node_features`` (n, d), or as CSR
+``node_features_data``, ...; and ``train_masks``, ``val_masks`` and ``test_masks`` (splits, n). Features and masks may
+lack.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from grandplus.datasets.classes import class_numbers
 from grandplus.datasets.arrays import described, features_of, labels_of, pick
+from grandplus.datasets.classes import class_numbers
 from grandplus.datasets.masks import splits_of
 from grandplus.datasets.npz import check_npz, keys_of, read_csr, read_npz
 from grandplus.datasets.raw import RawGraph

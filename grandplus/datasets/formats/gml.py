@@ -1,6 +1,6 @@
-"""GML, as networkx reads it: nodes with an ``id``, edges with ``source`` and ``target``, the class an attribute of nodes.
+"""GML, as networkx reads it: nodes with an ``id``, edges with ``source`` and ``target``, a class in each node.
 
-Which attribute that is stands in the card under ``source.read.label``; most published graphs have it as ``value``.
+Which attribute the class is stands in the card under ``source.read.label``; most published graphs have it as ``value``.
 Features don't come in this format.
 """
 
@@ -42,10 +42,10 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
     order_of_ids = order_of(*same_type([ids]))
     labels = pa.array([_text(value) for _, value in graph.nodes.data(label)], pa.large_string())
     numbers, classes = class_numbers([labels], source, f"{file}, {label}", lambda row: f"node {ids[row]}")
-    starts, stops = zip(*graph.edges()) if graph.number_of_edges() else ((), ())
+    ends = [pa.array([str(edge[end]) for edge in graph.edges()], pa.large_string()) for end in (0, 1)]
     known = ids.take(pa.array(order_of_ids))
     return RawGraph(
-        edges=np.stack([rows_of(pa.array(map(str, end), pa.large_string()), known) for end in (starts, stops)]),
+        edges=np.stack([rows_of(end, known) for end in ends]),
         nodes=len(ids),
         features=None,
         labels=numbers[order_of_ids],

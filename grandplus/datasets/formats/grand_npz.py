@@ -14,7 +14,6 @@ from grandplus.datasets.npz import read_scipy_npz
 from grandplus.datasets.raw import RawGraph
 from grandplus.settings import Reading, Source
 
-
 SUFFIXES = ("_adj.npz", "_feat.npy", "_labels.npy")
 
 

@@ -25,9 +25,7 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
     ------
     GrandPlusError : a file is missing, damaged, or disagrees with the others.
     """
-    adjacency, features, labels = (
-        pick(folder, files, suffix) for suffix in SUFFIXES
-    )
+    adjacency, features, labels = (pick(folder, files, suffix) for suffix in SUFFIXES)
     matrix: Any = load_pickle(adjacency)
     edges, nodes = edges_of(matrix, source, adjacency), matrix.shape[0]
     del matrix

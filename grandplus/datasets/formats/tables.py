@@ -8,7 +8,7 @@ under ``source.read``; ``datasets.roles`` guesses it.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NoReturn
 
 import numpy as np
 import pyarrow as pa
@@ -27,8 +27,6 @@ from grandplus.settings import Column, Reading, Source
 
 GENERAL = True
 
-Value = TypeVar("Value")
-
 
 def recognise(files: list[Path], asked: Reading) -> Reading | None:
     """Any tables of which one has edges; what is which is guessed, and what was asked for is kept."""
@@ -45,8 +43,8 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
     GrandPlusError : a line isn't what it should be (with its number), or a file is missing.
     """
     how = source.read
-    first, second = _set(how.ends, "ends", folder)
-    edges = look(folder / _set(how.edges, "edges", folder), header=isinstance(first, str))
+    first, second = how.ends or _missing("ends", folder)
+    edges = look(folder / (how.edges or _missing("edges", folder)), header=isinstance(first, str))
     ends = [edges.column(first), edges.column(second)]
     others = [str(edges.named(column)) for column in range(edges.width) if column not in ends]
     if others and how.weights is None:
@@ -59,7 +57,7 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
         labels, classes, features = np.full(len(ids), -1), list[str](), None
     else:
         nodes = look(folder / how.nodes, header=isinstance(how.id, str))
-        id_column = nodes.column(_set(how.id, "id", folder))
+        id_column = nodes.column(how.id or _missing("id", folder))
         starts, stops, ids = same_type(*pieces, *ids_of(nodes, [id_column]))
         refuse_repeated(ids, nodes)
         order_of_ids = order_of(ids)
@@ -78,10 +76,9 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
     )
 
 
-def _set(value: Value | None, name: str, folder: Path) -> Value:
-    if value is None:
-        raise GrandPlusError(f"source.read.{name} is not set", where=folder, fix="let python -m grandplus import write it")
-    return value
+def _missing(name: str, folder: Path) -> NoReturn:
+    fix = "let python -m grandplus import write the card"
+    raise GrandPlusError(f"source.read.{name} is not set", where=folder, fix=fix)
 
 
 def _labels(nodes: Table, label: Column | None, count: int, source: Source) -> tuple[NDArray[np.int64], list[str]]:
@@ -115,7 +112,7 @@ def _numbers(values: pa.Array, nodes: Table, column: int, row: int) -> NDArray[n
     if pa.types.is_string(values.type):
         values = _of_text(values, nodes, row, where)
     try:
-        numbers = values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+        numbers = np.asarray(values.cast(pa.float64(), safe=False), np.float64)
     except pa.ArrowException:
         fix = "leave the column out: import with --ignore"
         raise GrandPlusError(f"holds {values.type}", where=where, expected="numbers", fix=fix) from None
@@ -135,5 +132,3 @@ def _of_text(values: pa.Array, nodes: Table, row: int, where: str) -> pa.Array:
     except pa.ArrowInvalid:
         place = next((at for at, text in enumerate(values.to_pylist()) if not is_number(text)), 0)
         refuse_feature(repr(values[place].as_py()), nodes.line(row + place), where)
-
-
