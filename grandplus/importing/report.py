@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
@@ -38,7 +40,7 @@ def _short(value: object) -> str:
 def _edges(raw: RawGraph, graph: Graph) -> str:
     facts = graph.facts
     parts = {
-        "found in one direction only, and taken for both": one_way(raw.edges, raw.nodes),
+        "found in one direction only, and taken for both": one_way(raw.edges, graph),
         "entries merged into others": facts["merged_duplicates"],
         "self-loops dropped": facts["dropped_self_loops"],
     }
@@ -46,16 +48,14 @@ def _edges(raw: RawGraph, graph: Graph) -> str:
     return f"{facts['edges']:,}, of {raw.edges.shape[1]:,} entries" + (f": {notes}" if notes else "")
 
 
-def one_way(edges: NDArray[np.int64], nodes: int) -> int:
-    """How many undirected edges are there in one direction only.
-
-    >>> one_way(np.array([[0, 1, 1, 2, 2], [1, 0, 2, 2, 3]]), 4)
-    2
-    """
-    start, end = (part.astype(np.int64) for part in edges)
-    directed = np.unique((start * nodes + end)[start != end])
-    undirected = np.unique((np.minimum(start, end) * nodes + np.maximum(start, end))[start != end])
-    return 2 * len(undirected) - len(directed)
+def one_way(edges: NDArray[Any], graph: Graph) -> int:
+    """How many of the graph's undirected edges are among ``edges``, (2, E), in one direction only."""
+    start, end = (part[edges[0] != edges[1]].astype(np.int64) for part in edges)
+    start *= len(graph.labels)
+    start += end
+    start.sort()
+    directed = len(start) and 1 + int((start[1:] != start[:-1]).sum())
+    return 2 * int(graph.facts["edges"]) - directed
 
 
 def _classes(graph: Graph) -> str:
