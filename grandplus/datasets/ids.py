@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 from grandplus.datasets.table import Table
 from grandplus.errors import GrandPlusError
 
-_NUMBER = "^(0|-?[1-9][0-9]{0,17})$"
-
 
 def ids_of(table: Table, columns: Sequence[int]) -> list[list[pa.Array]]:
     """Pieces of each column, of int64 or strings.
@@ -122,6 +120,10 @@ def _ids(piece: pa.Array, table: Table, column: int, row: int) -> pa.Array:
 
 
 def _numbers_if_all(piece: pa.Array) -> pa.Array:
-    if pa.types.is_int64(piece.type) or not pc.all(pc.match_substring_regex(piece, _NUMBER)).as_py():
+    if pa.types.is_int64(piece.type):
         return piece
-    return piece.cast(pa.int64())
+    try:
+        numbers = piece.cast(pa.int64())
+    except pa.ArrowInvalid:
+        return piece
+    return numbers if numbers.cast(piece.type).equals(piece) else piece

@@ -44,7 +44,7 @@ def roles_of(files: list[Path], asked: Reading) -> Reading | None:
     ignore = {nodes.column(_column(nodes, column)) for column in asked.ignore}
     if features is None:
         spare = [column for column in range(nodes.width) if column not in (ident, label)]
-        ignore |= {column for column in spare if not all(map(is_number, nodes.values(column)))}
+        ignore |= {column for column in spare if not _mostly_numbers(nodes.values(column))}
         ignore |= {column for column in spare if nodes.names and nodes.names[column].lower() in IDS}
     return read.model_copy(
         update={
@@ -88,6 +88,12 @@ def _nodes(rest: list[Table], lists: list[Table], asked: Reading) -> Table | Non
         names = " and ".join(table.file.name for table in plain or rest) or "nothing"
         raise GrandPlusError(f"{names} may be the node table", expected="one", fix="name it with --nodes")
     return plain[0] if plain else None
+
+
+def _mostly_numbers(values: list[str]) -> bool:
+    """Whether a column is one of numbers, in which any text is a mistake."""
+    filled = [value for value in values if value]
+    return sum(map(is_number, filled)) * 2 > len(filled)
 
 
 def _one(features: list[Path], asked: Reading) -> Path | None:

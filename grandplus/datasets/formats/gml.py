@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import networkx as nx
 import numpy as np
 import pyarrow as pa
 
@@ -29,6 +28,8 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
     ------
     GrandPlusError : it is no GML, or no node has the attribute.
     """
+    import networkx as nx  # here, as it takes long to import
+
     file = pick(folder, files, ".gml")
     try:
         graph = nx.parse_gml(file.read_text(encoding="utf-8-sig").splitlines(), label="id")
