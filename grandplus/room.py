@@ -10,7 +10,7 @@ from grandplus.errors import GrandPlusError
 from grandplus.settings import Settings
 
 GIB = 2**30
-_COPIES = 4  # of a parameter in training: itself, its gradient, and Adam's two moments
+_COPIES = 3  # of a parameter in training: itself, and Adam's two moments
 
 
 def refuse_too_large(settings: Settings, folder: Path) -> None:
@@ -28,11 +28,11 @@ def refuse_too_large(settings: Settings, folder: Path) -> None:
     if sizes is None:
         return
     nodes, edges, features, classes = sizes
+    train = settings.train
+    wide = train.embed or train.layers > 1
     memory = {
         "edges in both directions": 8 * edges,
-        "first layer's weights in training": 0
-        if settings.train.embed
-        else 4 * _COPIES * features * (settings.train.hidden if settings.train.layers > 1 else classes),
+        "first layer's weights in training": 4 * _COPIES * features * (train.hidden if wide else classes),
         "standardized features": 4 * nodes * features if settings.preprocess.features == "standardize" else 0,
         "one trial's probabilities": 4 * nodes * classes,
     }

@@ -120,7 +120,7 @@ class Table:
         except pa.ArrowInvalid:
             if not wrong:
                 raise
-            found = f"line {self.head + wrong[0].number} has {wrong[0].actual_columns} fields: {wrong[0].text[:60]!r}"
+            found = f"line {wrong[0].number} has {wrong[0].actual_columns} fields: {wrong[0].text[:60]!r}"
             raise GrandPlusError(found, where=self.file, expected=f"{self.width}, as in the first line") from None
 
     def _refuse(self, message: str) -> NoReturn:

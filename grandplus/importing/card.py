@@ -104,7 +104,8 @@ def card_text(
 
 
 def _values(features: str, raw: RawGraph) -> dict[str, Any]:
-    width = {"degree": 1, "onehot-degree": FEW, "adjacency": raw.nodes}.get(features) or int(raw.features.shape[1])
+    own = 0 if raw.features is None else int(raw.features.shape[1])
+    width = {"degree": 1, "onehot-degree": FEW, "adjacency": raw.nodes}.get(features, own)
     sparse = features == "adjacency" or (features not in ("degree", "standardize") and hasattr(raw.features, "indptr"))
     if width >= WIDE and sparse:
         return _WIDE
