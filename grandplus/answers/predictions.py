@@ -46,10 +46,7 @@ class Calibration:
 
     def combine(self, trials: Iterable[NDArray[np.float32]]) -> NDArray[np.float32]:
         """The mean of the calibrated probabilities: (b, C) from (b, C) of each trial, taken one by one."""
-        total: Any = 0.0
-        for probabilities, temperature in zip(trials, self.temperatures, strict=True):
-            total = total + tempered(probabilities, temperature)
-        return np.asarray(total / len(self.temperatures), np.float32)
+        return mean_of(zip(trials, self.temperatures, strict=True))
 
     def confident(self, confidence: NDArray[np.float32]) -> NDArray[np.bool_]:
         """Whether answers are to be relied on, by their confidence."""
@@ -71,6 +68,16 @@ class Calibration:
             raise GrandPlusError(f"is no calibration: {error}", where=file, fix="run dvc repro infer") from None
 
 
+def mean_of(trials: Iterable[tuple[NDArray[np.float32], float]]) -> NDArray[np.float32]:
+    """The same of each trial's probabilities and temperature."""
+    total: Any = 0.0
+    count = 0
+    for probabilities, temperature in trials:
+        total = total + tempered(probabilities, temperature)
+        count += 1
+    return np.asarray(total / count, np.float32)
+
+
 class HeldOut:
     """What the trials say of their validation nodes, which is all that calibration is fitted to.
 
@@ -84,13 +91,14 @@ class HeldOut:
         self._total = np.zeros((len(self.nodes), len(graph.classes)))  # of the calibrated probabilities
         self._trials = np.zeros(len(self.nodes), np.int64)
 
-    def add(self, val: Nodes, probabilities: NDArray[np.float32]) -> None:
-        """Take note of the next trial's validation nodes (b,), ascending, and their probabilities (b, C)."""
+    def add(self, val: Nodes, probabilities: NDArray[np.float32]) -> float:
+        """Take note of the next trial's validation nodes (b,) and their probabilities (b, C); its temperature."""
         at = np.searchsorted(self.nodes, val)
         temperature = fit_temperature(probabilities, self._labels[at])
         self._total[at] += tempered(probabilities, temperature)
         self._trials[at] += 1
         self._temperatures.append(temperature)
+        return temperature
 
     def calibration(self) -> Calibration:
         """After all trials. A node's held-out answer is the mean of those trials that validate on it."""
