@@ -50,12 +50,14 @@ def _print_results(_: argparse.Namespace) -> None:
     from grandplus.settings import read_yaml
 
     metrics, settings = _read(REPORTS / "metrics.json"), read_yaml(REPORTS / "settings.yaml")
-    test, val, error = metrics["test"], metrics["val"], metrics["rows"]["l1_error"]
-    lines = {
-        "dataset, matrix": f"{settings['dataset']}, {settings['matrix']}, {settings['trials']} trials",
-        "test accuracy": _accuracy(test["accuracy"]),
-        "validation accuracy": _accuracy(val["accuracy"]),
-        "test macro-F1": f"{100 * test['macro_f1']['mean']:.2f} %",
+    test, val, error = metrics.get("test"), metrics["val"], metrics["rows"]["l1_error"]
+    lines = {"dataset, matrix": f"{settings['dataset']}, {settings['matrix']}, {settings['trials']} trials"}
+    if test:
+        lines["test accuracy"] = _accuracy(test["accuracy"])
+    lines["validation accuracy"] = _accuracy(val["accuracy"])
+    if test:
+        lines["test macro-F1"] = f"{100 * test['macro_f1']['mean']:.2f} %"
+    lines |= {
         "row L1 error": f"mean {error['mean']:.4f}, max {error['max']:.4f}",
         "predictions": "data/predictions/predictions.parquet",
         "plots": "reports/plots/*.png",

@@ -19,7 +19,7 @@ REPORTS = Path("reports")
 
 
 def work(settings: Settings) -> None:
-    from grandplus.evaluation.metrics import load_predictions, per_class, summarize
+    from grandplus.evaluation.metrics import load_predictions, per_class, score_predictions, summarize
     from grandplus.evaluation.plots import write_plots
 
     predictions = load_predictions(PREDICTIONS)
@@ -30,7 +30,9 @@ def work(settings: Settings) -> None:
         write_plots(folder, title=title, history=history, predictions=predictions, classes=classes)
     _write(REPORTS / "settings.yaml", _yaml(settings.model_dump(exclude={"source", "expect"})))
     _write(REPORTS / "per_class.json", _json(per_class(predictions, classes)))
-    _write(REPORTS / "metrics.json", _json(summarize(predictions, Rows.load(ROWS).l1_error, classes)))
+    metrics = summarize(predictions, Rows.load(ROWS).l1_error, classes)
+    answers = {"predictions": score_predictions(PREDICTIONS / "predictions.parquet")}
+    _write(REPORTS / "metrics.json", _json(metrics | answers))
 
 
 def _write(file: Path, text: str) -> None:

@@ -136,7 +136,7 @@ def least_confidence(confidence: NDArray[Any], correct: NDArray[Any]) -> float |
 
     Parameters
     ----------
-    confidence : floating (b,), calibrated, of nodes that were not trained on
+    confidence : float32 (b,), calibrated, of nodes that were not trained on
     correct : bool (b,), whether their predictions are right
 
     >>> sure = np.full(29, 0.97)
@@ -144,14 +144,17 @@ def least_confidence(confidence: NDArray[Any], correct: NDArray[Any]) -> float |
     (0.9, None)
     """
     order = np.argsort(confidence, kind="stable")
-    ascending, right = np.asarray(confidence, np.float64)[order], np.asarray(correct)[order]
-    thresholds = np.unique(np.append(ascending[ascending > PRECISION], PRECISION))
+    ascending, right = np.asarray(confidence, np.float32)[order], np.asarray(correct)[order]
+    least = np.float32(PRECISION)
+    thresholds = np.unique(np.append(ascending[ascending > least], least))
     first = np.searchsorted(ascending, thresholds)
     count = len(ascending) - first
     hits = np.append(np.cumsum(right[::-1])[::-1], 0)[first]
     limit = np.where(hits > 0, stats.beta.ppf(1 - CERTAINTY, np.maximum(hits, 1), count - hits + 1), 0)
     enough = np.flatnonzero(limit >= PRECISION)
-    return float(thresholds[enough[0]]) if len(enough) else None
+    if not len(enough):
+        return None
+    return float(thresholds[enough[0]]) if enough[0] else PRECISION
 
 
 def _logarithms(probabilities: NDArray[Any]) -> NDArray[np.float64]:
