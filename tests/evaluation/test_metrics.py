@@ -75,7 +75,10 @@ def test_only_scalars_and_stable_as_json():
     assert json.loads(json.dumps(metrics)) == metrics
     assert set(leaves(metrics)) == {
         "test.accuracy.mean", "test.accuracy.std", "test.accuracy.ci95", "test.macro_f1.mean",
-        "test.ece.mean", "val.accuracy.mean", "val.accuracy.std", "val.accuracy.ci95",
+        "test.ece.mean",
+        "test.ece.calibrated",
+        "val.ece.mean",
+        "val.ece.calibrated", "val.accuracy.mean", "val.accuracy.std", "val.accuracy.ci95",
         "rows.l1_error.mean", "rows.l1_error.max",
     }  # fmt: skip
 
