@@ -20,40 +20,48 @@ def print_explanation(node: str) -> None:
     graph = predictor.graph
     [row] = rows_of(graph.node_ids, [node]).tolist()
     pushed = predictor.push(np.array([row]))
-    neighbors = pushed.neighbors[0][pushed.neighbors[0] >= 0].astype(np.int64)
-    weights = pushed.weights[0][: len(neighbors)].astype(np.float64)
-    shares = weights / weights.sum()
-    answers = predictor.answer(np.append(neighbors, row))
-    own, at = np.searchsorted(answers.rows.node, row), np.searchsorted(answers.rows.node, neighbors)
+    held = pushed.neighbors[0] >= 0
+    neighbors, weights = pushed.neighbors[0][held].astype(np.int64), pushed.weights[0][held].astype(np.float64)
+    answers = predictor.answer(np.union1d(neighbors, [row]))
+    own = int(np.searchsorted(answers.rows.node, row))
     table = Splits.load("data/graph").table
     trained_on = set(table.filter(pc.equal(table["part"], "train"))["node"].to_pylist())
 
-    def label(of: int) -> str:
-        return graph.classes[graph.labels[of]] if graph.labels[of] >= 0 else "-"
+    def known(of: int) -> list[str]:
+        name = graph.classes[graph.labels[of]] if graph.labels[of] >= 0 else "-"
+        return [name, "yes" if of in trained_on else "no"]
 
-    print(f"node       {node}")
-    confident = "confident" if answers.confident[own] else "not confident"
-    print(f"predicted  {graph.classes[answers.predicted[own]]}, {answers.confidence[own]:.4f}, {confident}")
-    print(f"label      {label(row)}{', trained on' if row in trained_on else ''}")
-    error = f"L1 error {answers.rows.l1_error[own]:.4f}"
-    print(f"row of Π   {len(neighbors)} neighbours of weight {weights.sum():.4f} together; {error}\n")
+    def predicted(at: int) -> list[str]:
+        return [graph.classes[answers.predicted[at]], f"{answers.confidence[at]:.4f}"]
+
+    _print_columns(
+        ["node", "label", "trained on", "predicted", "confidence", "confident", "L1 error of its row"],
+        [[node, *known(row), *predicted(own), _yes(answers.confident[own]), f"{answers.rows.l1_error[own]:.4f}"]],
+    )
+    shares = weights / weights.sum()
+    at = np.searchsorted(answers.rows.node, neighbors)
     lines = []
     for i, neighbor in enumerate(neighbors[:SHOWN].tolist()):
         name = f"{graph.node_ids[neighbor]}{' (itself)' if neighbor == row else ''}"
-        known = [label(neighbor), "yes" if neighbor in trained_on else "no"]
-        guess = [graph.classes[answers.predicted[at[i]]], f"{answers.confidence[at[i]]:.4f}"]
-        lines.append([name, f"{weights[i]:.4f}", f"{shares[i]:.1%}", *known, *guess])
+        lines.append([name, f"{weights[i]:.4f}", f"{shares[i]:.1%}", *known(neighbor), *predicted(at[i])])
     if len(neighbors) > SHOWN:
         rest = slice(SHOWN, None)
         lines.append([f"{len(neighbors) - SHOWN} others", f"{weights[rest].sum():.4f}", f"{shares[rest].sum():.1%}"])
-    _print_columns(["neighbour", "weight", "share", "label", "trained on", "predicted", "confidence"], lines)
     print()
+    _print_columns(["neighbour", "weight", "share", "label", "trained on", "predicted", "confidence"], lines)
     by_class = np.bincount(answers.predicted[at], weights=shares, minlength=len(graph.classes))
-    order = np.argsort(-answers.probabilities[own], kind="stable")
+    print()
     _print_columns(
         ["class", "probability", "share of the row that is predicted so"],
-        [[graph.classes[c], f"{answers.probabilities[own, c]:.4f}", f"{by_class[c]:.1%}"] for c in order.tolist()],
+        [
+            [graph.classes[c], f"{answers.probabilities[own, c]:.4f}", f"{by_class[c]:.1%}"]
+            for c in np.argsort(-answers.probabilities[own], kind="stable").tolist()
+        ],
     )
+
+
+def _yes(value: object) -> str:
+    return "yes" if value else "no"
 
 
 def _print_columns(head: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
