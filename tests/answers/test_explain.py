@@ -1,6 +1,7 @@
 """The table of neighbours, against a dense row of Π."""
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,10 +9,11 @@ import torch
 from graphs import Edges
 
 from grandplus.answers.explain import print_explanation
-from grandplus.answers.predictions import Calibration
+from grandplus.answers.predictions import write_predictions, write_trial
 from grandplus.answers.predictor import Predictor
 from grandplus.errors import GrandPlusError
 from grandplus.graph import Graph, as_adjacency
+from grandplus.inference import infer
 from grandplus.propagation.gfpush import gfpush
 from grandplus.settings import Preprocess, load_settings
 from grandplus.splits import make_splits
@@ -36,18 +38,22 @@ def checkout(tmp_path, monkeypatch):
         (tmp_path / "data" / folder).mkdir(parents=True)
     data = tmp_path / "data"
     graph.save(data / "graph")
-    make_splits(labels, Preprocess(**settings), split, seed=0, trials=1).save(data / "graph")
-    gfpush(graph, [3], weights=WEIGHTS, rmax=0, top_k=12).save(data / "rows")
+    splits = make_splits(labels, Preprocess(**settings), split, seed=0, trials=1)
+    splits.save(data / "graph")
+    gfpush(graph, [3], weights=WEIGHTS, rmax=0, top_k=2).save(data / "rows")
     model.save(data / "model" / "trial-00000.safetensors")
-    Calibration((1.0,), None).save(data / "predictions" / "calibration.json")
+    write_trial(data / "predictions" / "trial-00000.parquet", graph, splits.of(0), infer(graph, model))
+    write_predictions(data / "predictions", graph, splits)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("grandplus.answers.predictor.KEPT", 12)
     return Predictor.load()
 
 
 def explained(node, capsys):
     """The three tables, as lists of cells."""
     print_explanation(node)
-    return [[re.split(r"  +", line) for line in part.splitlines()] for part in capsys.readouterr().out.split("\n\n")]
+    tables = capsys.readouterr().out.strip().split("\n\n")
+    return [[re.split(r"  +", line) for line in table.splitlines()] for table in tables]
 
 
 def test_a_leaf_of_a_star(checkout, capsys):
@@ -56,7 +62,7 @@ def test_a_leaf_of_a_star(checkout, capsys):
     kept = np.argsort(-pi, kind="stable")[:12]
     answers = checkout.answer(np.array([3]))
     name = ["one", "two"][answers.predicted[0]]
-    error = f"{1 - pi[kept].sum():.4f}"
+    error = f"{1 - pi[kept].sum():.6f}"
     assert own[1] == ["leaf 3", "one", "yes", name, f"{answers.confidence[0]:.4f}", "no", error]
     shown = neighbors[1:11]
     assert [line[0].removesuffix(" (itself)") for line in shown] == IDS[kept[:10]].tolist()
@@ -72,9 +78,11 @@ def test_a_leaf_of_a_star(checkout, capsys):
         "leaf 8": ["two", "no"], "leaf 9": ["two", "no"],
     }  # fmt: skip
     assert sum(float(line[1]) for line in classes[1:]) == pytest.approx(1, abs=1e-3)
-    by_class = dict.fromkeys(["one", "two"], 0.0)
-    for node, weight in zip(kept, pi[kept], strict=True):
-        by_class[["one", "two"][checkout.answer(np.array([node])).predicted[0]]] += weight / pi[kept].sum()
+    full = infer(checkout.graph, checkout.models[0]).argmax(axis=1)
+    by_class = {
+        name: pi[kept][full[kept] == number].sum() / pi[kept].sum() for number, name in enumerate(["one", "two"])
+    }
+    assert [line[5] for line in shown] == [["one", "two"][full[node]] for node in kept[:10]]
     assert {line[0]: float(line[2].rstrip("%")) for line in classes[1:]} == {
         name: pytest.approx(100 * share, abs=0.06) for name, share in by_class.items()
     }
@@ -83,8 +91,14 @@ def test_a_leaf_of_a_star(checkout, capsys):
 def test_an_isolated_node_stands_for_itself(checkout, capsys):
     own, neighbors, _ = explained("leaf 15", capsys)
     assert own[1][1:3] == ["-", "no"]
-    assert own[1][-1] == "0.0000"
+    assert own[1][-1] == "0.000000"
     assert [line[:3] for line in neighbors[1:]] == [["leaf 15 (itself)", "1.0000", "100.0%"]]
+
+
+def test_predictions_that_are_not_there_are_named(checkout):
+    Path("data/predictions/predictions.parquet").unlink()
+    with pytest.raises(GrandPlusError, match=r"predictions\.parquet: can't be read .*; run dvc repro infer"):
+        print_explanation("hub")
 
 
 def test_another_id_is_named(checkout):

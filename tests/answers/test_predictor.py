@@ -27,7 +27,7 @@ def cora(raw_graph):
     return preprocess(raw_graph("cora"), SETTINGS)[0]
 
 
-def predictor_of(graph, rmax=SETTINGS.gfpush.rmax, top_k=SETTINGS.gfpush.top_k, **train):
+def predictor_of(graph, rmax=SETTINGS.gfpush.rmax, **train):
     """With untrained models, which bounds and formulas hold for as well."""
     w = weights("ppr", order=8, alpha=0.2)
     settings = SETTINGS.train.model_copy(update=train)
@@ -36,27 +36,25 @@ def predictor_of(graph, rmax=SETTINGS.gfpush.rmax, top_k=SETTINGS.gfpush.top_k, 
         torch.manual_seed(seed)
         mlp = MLP(graph.features.shape[1], len(graph.classes), settings)
         models.append(Model(mlp, tuple(w.tolist()), graph.classes, settings, {"dataset": "cora"}))
-    info = RowsInfo("ppr", tuple(w.tolist()), rmax, top_k, graph.adjacency.nodes, "")
+    info = RowsInfo("ppr", tuple(w.tolist()), rmax, 3, graph.adjacency.nodes, "")
     return Predictor(graph, models, info, Calibration(TEMPERATURES, 0.9))
 
 
 def first_layer_inputs(predictor, nodes):
     """Dense (b, d), and the L1 errors (b,)."""
     rows = predictor.push(nodes)
-    batches = [
-        batch[0].to_dense() @ batch[1].to_dense() if isinstance(batch, tuple) else batch
-        for batch in predictor.inputs(rows)
-    ]
-    return np.concatenate(batches), rows.l1_error
+    inputs = predictor.inputs(rows)
+    return inputs[0].to_dense() @ inputs[1].to_dense() if isinstance(inputs, tuple) else inputs, rows.l1_error
 
 
 NODES = np.sort(np.random.default_rng(0).choice(2708, 200, replace=False))
 
 
 @pytest.mark.parametrize("batchnorm", [False, True])  # sparse inputs, or dense
-@pytest.mark.parametrize("top_k", [2, 32])
-def test_first_layer_inputs_of_200_nodes_are_within_their_rows_error(cora, batchnorm, top_k):
-    predictor = predictor_of(cora, top_k=top_k, batchnorm=batchnorm)
+@pytest.mark.parametrize(("rmax", "kept"), [(1e-7, 2), (1e-7, 32), (1e-3, 2**14)])
+def test_first_layer_inputs_of_200_nodes_are_within_their_rows_error(cora, monkeypatch, batchnorm, rmax, kept):
+    monkeypatch.setattr("grandplus.answers.predictor.KEPT", kept)
+    predictor = predictor_of(cora, rmax=rmax, batchnorm=batchnorm)
     inputs, l1_error = first_layer_inputs(predictor, NODES)
     full = propagate(cora, cora.features, weights=predictor.info.weights)[NODES]
     surviving, largest, rounding = 1 - l1_error[:, None], cora.features.max(), 1e-6
@@ -68,10 +66,11 @@ def test_first_layer_inputs_of_200_nodes_are_within_their_rows_error(cora, batch
     assert np.abs(inputs - full).max() > 10 * rounding
 
 
-def test_with_features_of_both_signs_the_bound_is_their_range(cora):
+def test_with_features_of_both_signs_the_bound_is_their_range(cora, monkeypatch):
+    monkeypatch.setattr("grandplus.answers.predictor.KEPT", 3)
     features = np.random.default_rng(0).normal(size=(2708, 6)).astype(np.float32)
     graph = Graph(cora.adjacency, features, cora.labels, cora.classes, cora.node_ids)
-    predictor = predictor_of(graph, top_k=3)
+    predictor = predictor_of(graph)
     inputs, l1_error = first_layer_inputs(predictor, NODES)
     full = propagate(graph, features, weights=predictor.info.weights)[NODES]
     assert (np.abs(inputs - full) <= l1_error[:, None] * np.ptp(features, axis=0) + 1e-6).all()
@@ -83,23 +82,26 @@ def test_with_features_of_both_signs_the_bound_is_their_range(cora):
     "changes", [{}, {"renormalize": False}, {"embed": True}, {"batchnorm": True, "row_norm": True}]
 )
 def test_whole_rows_give_what_full_inference_gives(cora, changes):
-    predictor = predictor_of(cora, rmax=0, top_k=2708, **changes)
+    predictor = predictor_of(cora, rmax=0, **changes)
     answers = predictor.answer(NODES[::-20])
-    assert answers.rows.node.tolist() == NODES[::-20][::-1].tolist()
-    expected = predictor.calibration.combine(infer(cora, model) for model in predictor.models)[answers.rows.node]
+    assert answers.node.tolist() == NODES[::-20][::-1].tolist()
+    expected = predictor.calibration.combine(infer(cora, model) for model in predictor.models)[answers.node]
     np.testing.assert_allclose(answers.probabilities, expected, atol=2e-5)
-    assert answers.rows.l1_error.max() < 1e-6
+    assert answers.l1_error.max() < 1e-6
     assert answers.predicted.tolist() == answers.probabilities.argmax(axis=1).tolist()
     assert answers.confident.tolist() == (answers.probabilities.max(axis=1) >= 0.9).tolist()
 
 
-def test_rows_are_those_of_gfpush(cora):
+def test_a_row_keeps_more_entries_than_those_trained_on(cora):
     predictor = predictor_of(cora)
-    push = SETTINGS.gfpush
-    rows = gfpush(cora, NODES, weights=predictor.info.weights, rmax=push.rmax, top_k=push.top_k)
+    rows = gfpush(cora, NODES, weights=predictor.info.weights, rmax=predictor.info.rmax, top_k=2708)
     answers = predictor.answer(NODES)
-    for name in ("node", "neighbors", "weights", "l1_error"):
-        assert getattr(answers.rows, name).tobytes() == getattr(rows, name).tobytes()
+    assert answers.node.tolist() == NODES.tolist()
+    assert answers.l1_error.tobytes() == rows.l1_error.tobytes()
+    assert answers.l1_error.max() < 1e-4
+    pushed = predictor.push(NODES)
+    for name in ("node", "neighbors", "weights"):
+        assert getattr(pushed, name).tobytes() == getattr(rows, name).tobytes()
 
 
 @pytest.fixture
@@ -122,7 +124,8 @@ def test_a_finished_run_is_loaded(data):
     predictor = Predictor.load(data, dataset="cora")
     assert (predictor.info.rmax, predictor.info.top_k, len(predictor.models)) == (1e-4, 3, 2)
     assert predictor.calibration == Calibration(TEMPERATURES, 0.9)
-    assert predictor.answer(np.array([4])).rows.neighbors.tolist() == [[4, -1, -1]]
+    assert predictor.push(np.array([4])).neighbors.tolist() == [[4, -1, -1, -1, -1]]
+    assert predictor.answer([4, 2, 4]).node.tolist() == [2, 4]
 
 
 def test_another_dataset_is_refused(data):

@@ -21,7 +21,6 @@ from project import commit, copy_project, set_params
 from grandplus.__main__ import main
 from grandplus.answers.classifier import GrandPlusClassifier
 from grandplus.answers.predictions import Calibration
-from grandplus.propagation.rows import Rows
 from grandplus.settings import load_settings
 
 ALL = ["download", "preprocess", "gfpush", "train", "infer", "evaluate"]
@@ -243,13 +242,11 @@ def test_single_nodes_are_predicted_and_explained(project, command):
     classes = json.loads((project.folder / "data/graph/classes.json").read_text())
     assert head == ["node", "predicted", "confidence", "confident", "l1_error", *(f"P({name})" for name in classes)]
     assert [line[0] for line in lines] == ["7", "1700", "7"]
-    rows = Rows.load(project.folder / "data/rows")
     taken = pq.read_table(project.folder / "data/predictions/predictions.parquet").to_pydict()
     for node, predicted, confidence, _, l1_error, *probabilities in lines:
-        if int(node) in rows.node:
-            assert l1_error == f"{rows.l1_error[rows.positions(np.array([int(node)]))][0]:.4f}"
         assert confidence == max(probabilities) == probabilities[classes.index(predicted)]
-        np.testing.assert_allclose(np.array(probabilities, float), taken["probabilities"][int(node)], atol=0.05)
+        assert float(l1_error) < 1e-4  # with r_max = 1e-7, what the row lacks is next to nothing
+        np.testing.assert_allclose(np.array(probabilities, float), taken["probabilities"][int(node)], atol=1e-3)
     _, explained, _ = command("explain", "1700")
     itself = explained.splitlines()[1].split()
     assert [itself[0], *itself[3:]] == lines[1][:5]
