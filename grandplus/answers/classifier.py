@@ -122,7 +122,8 @@ class GrandPlusClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         nodes = adjacency.shape[0] if sp.issparse(adjacency) else 0
         edges = edges_of(sp.coo_array(adjacency) if nodes else adjacency, "adjacency")
-        matrix = features_of(X if sp.issparse(X) else np.asarray(X), nodes, "X")
+        # A copy of what is sparse, as entries are merged and zeros dropped where they stand.
+        matrix = features_of(X.tocsr(copy=True) if sp.issparse(X) else np.asarray(X), nodes, "X")
         self.classes_, labels = _numbered(y, nodes)
         split = _split({"train": train, "val": val, "test": test}, labels)
         names = [str(name) for name in self.classes_.tolist()]
