@@ -24,6 +24,7 @@ TRIES = 8  # connections for one file
 PAUSE = 1.0  # seconds before the second try; each further pause is twice as long
 PIECE = 2**16  # bytes; what came of one is lost where the connection is cut
 PAGE = 2**20  # bytes of a confirm page that are looked at
+NO_SUCH_RANGE = 416  # HTTP status
 _CUT = (requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError)
 
 
@@ -115,7 +116,7 @@ def _resuming(
                 note.unlink(missing_ok=True)
                 return
         except requests.HTTPError as error:
-            if not have or error.response.status_code != requests.codes.requested_range_not_satisfiable:
+            if not have or error.response is None or error.response.status_code != NO_SUCH_RANGE:
                 raise
             have, version = 0, ""  # it has become shorter
         except _CUT:
