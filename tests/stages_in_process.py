@@ -9,6 +9,7 @@ from processes import CHECKOUT
 from grandplus.datasets.manifest import Manifest
 from grandplus.datasets.raw import read
 from grandplus.datasets.synthetic import generate
+from grandplus.graph import Adjacency
 from grandplus.inference import infer_trials
 from grandplus.preprocess import preprocess
 from grandplus.propagation.shards import write_shards
@@ -36,7 +37,8 @@ def run_stage(stage: str, settings: Settings, base: Path, out: Path) -> None:
         push = settings.gfpush
         w = weights(settings.matrix, order=push.order, alpha=push.alpha, custom=push.weights)
         nodes = Splits.load(base / "graph").needing_rows()
-        list(write_shards(base / "graph", nodes, out, weights=w, rmax=push.rmax, top_k=push.top_k))
+        adjacency = Adjacency.load(base / "graph")
+        list(write_shards(adjacency, nodes, out, weights=w, rmax=push.rmax, top_k=push.top_k))
     elif stage == "train":
         train_trials(base / "graph", base / "gfpush", out, settings)
     else:
