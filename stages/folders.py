@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +19,7 @@ from grandplus.errors import GrandPlusError
 from grandplus.scratch import finished_whole, scratch
 
 SUMS = "SHA256SUMS"  # as sha256sum -c takes it
+_LINE = re.compile(r"([0-9a-f]{64})  (.+)")
 _REMAKE = "run dvc repro, which makes it anew"
 
 
@@ -45,7 +47,7 @@ def checked(folder: Path, *names: str) -> dict[str, str]:
             raise GrandPlusError("no such file", where=file, fix=_REMAKE)
         found = _sha256(file)
         if found != wanted[name]:
-            _mark(file)
+            _mark(file, folder / SUMS)  # either may be the damaged one
             raise GrandPlusError(f"is damaged: its SHA-256 is {found}", where=file, expected=wanted[name], fix=_REMAKE)
     return {name: wanted[name] for name in names or sorted(wanted)}
 
@@ -53,15 +55,18 @@ def checked(folder: Path, *names: str) -> dict[str, str]:
 def _listed(folder: Path) -> dict[str, str]:
     file = folder / SUMS
     try:
-        lines = [line.split("  ", 1) for line in file.read_text(encoding="utf-8").splitlines()]
-        return {name: sha256 for sha256, name in lines}
+        lines = [_LINE.fullmatch(line) for line in file.read_text(encoding="utf-8").splitlines()]
     except FileNotFoundError:
         raise GrandPlusError("no such file", where=file, fix=_REMAKE) from None
     except ValueError:
+        lines = [None]
+    listed = {match[2]: match[1] for match in lines if match}
+    unlisted = {other.name for other in folder.iterdir()} - listed.keys() - {SUMS}
+    if unlisted or None in lines:
         _mark(file)
-        raise GrandPlusError(
-            "is damaged", where=file, expected="a SHA-256 and a name in each line", fix=_REMAKE
-        ) from None
+        expected = "a SHA-256 and a name for each file beside it"
+        raise GrandPlusError("is damaged", where=file, expected=expected, fix=_REMAKE)
+    return listed
 
 
 def _sha256(file: Path) -> str:
@@ -69,8 +74,9 @@ def _sha256(file: Path) -> str:
         return hashlib.file_digest(content, "sha256").hexdigest()
 
 
-def _mark(file: Path) -> None:
-    """Make DVC look at a file, and at the link to it in its cache, which it trusts as long as that is read-only."""
-    with contextlib.suppress(OSError):  # another user's
-        file.chmod(0o644)
-        os.utime(file)
+def _mark(*files: Path) -> None:
+    """Make DVC look at files, and at the links to them in its cache, which it trusts as long as they are read-only."""
+    for file in files:
+        with contextlib.suppress(OSError):  # another user's
+            file.chmod(0o644)
+            os.utime(file)
