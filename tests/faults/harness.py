@@ -80,9 +80,8 @@ class Workspace:
         os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
         path.chmod(stat.S_IMODE(before.st_mode))
         code, said = self.run("repro", "--single-item", "--force", stage), self.log.read_text()
-        unclear = (
-            [] if code and f"error: {file}: is damaged" in said and "Traceback" not in said else [f"it said {said}"]
-        )
+        told = f"error: {Path(file).parent}/" in said and ": is damaged" in said and "Traceback" not in said
+        unclear = [] if code and told else [f"it said {said}"]
         return unclear + self._rerun_alone()
 
     def run_two_at_once(self) -> list[str]:
