@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 import json
 import os
 import sys
@@ -49,18 +48,6 @@ def run(name: str, work: Callable[[Settings], None]) -> None:
     # Python's own ending takes a second with torch, in which nothing watches DVC any more, and
     # waits for worker threads.
     os._exit(code)
-
-
-def digest_of(folder: Path, *patterns: str) -> dict[str, str]:
-    """SHA-256 of the files of an earlier stage that this one reads, by name."""
-    found = {}
-    for pattern in patterns or ("*",):
-        for file in sorted(folder.glob(pattern)):
-            with open(file, "rb") as content:
-                found[file.name] = hashlib.file_digest(content, "sha256").hexdigest()
-    if not found:
-        raise GrandPlusError("holds nothing", where=folder, fix="run dvc repro, which makes what is missing")
-    return found
 
 
 def _note_time(name: str, seconds: float) -> None:

