@@ -25,7 +25,7 @@ Nodes = NDArray[np.int64]
 PARTS = ("train", "val", "test", "unlabelled")
 EVERY_TRIAL = -1
 SAME_AS_TEST = "unlabelled=test"
-UNKNOWN = "unknown"  # without a label, where the table has to say so: in no part but "unlabelled"
+UNKNOWN = "unknown"  # part of nodes that would be in test if they had a label
 REST = b"rest"  # metadata: parts that hold all the nodes which ...
 
 
@@ -46,7 +46,7 @@ class Splits:
     nodes: int
     trials: int
     table: pa.Table  # trial int32, node int64, part string
-    # "test": nodes with a label in neither train nor val; "unlabelled": all but train; SAME_AS_TEST
+    # "test": nodes with a label in neither train nor val; "unlabelled": all but train; SAME_AS_TEST, unknown included
     rest: frozenset[str]
 
     def of(self, trial: int) -> Split:
@@ -55,13 +55,13 @@ class Splits:
             raise GrandPlusError(f"trial {trial} is not in the splits", expected=f"0 to {self.trials - 1}")
         mine = self.table.filter(pc.is_in(self.table["trial"], pa.array([EVERY_TRIAL, trial], pa.int32())))
         part = {name: mine.filter(pc.equal(mine["part"], name))["node"].to_numpy() for name in PARTS}
+        unknown = mine.filter(pc.equal(mine["part"], UNKNOWN))["node"].to_numpy()
         if "test" in self.rest:
-            unknown = mine.filter(pc.equal(mine["part"], UNKNOWN))["node"].to_numpy()
             part["test"] = _outside(self.nodes, part["train"], part["val"], unknown)
         if "unlabelled" in self.rest:
             part["unlabelled"] = _outside(self.nodes, part["train"])
         if SAME_AS_TEST in self.rest:
-            part["unlabelled"] = part["test"]
+            part["unlabelled"] = np.union1d(part["test"], unknown) if len(unknown) else part["test"]
         return Split(**part)
 
     def needing_rows(self) -> Nodes:
@@ -72,6 +72,18 @@ class Splits:
             for nodes in (split.train, split.val, split.unlabelled):
                 found[nodes] = True
         return np.flatnonzero(found)
+
+    def refuse_untested(self) -> None:
+        """There must be something to measure by, in every trial.
+
+        Raises
+        ------
+        GrandPlusError : a trial has no test node.
+        """
+        for trial in range(self.trials):
+            if not len(self.of(trial).test):
+                fix = "train and validate on fewer: lower preprocess.train_per_class or val_per_class"
+                raise GrandPlusError(f"no node with a label is left to test trial {trial}", fix=fix)
 
     def save(self, folder: Path) -> None:
         metadata = {REST: ",".join(sorted(self.rest)), b"nodes": str(self.nodes), b"trials": str(self.trials)}
@@ -98,7 +110,8 @@ def make_splits(
 
     Parameters
     ----------
-    labels : int64 (n,), -1 where unknown; such nodes are in no part but ``unlabelled``
+    labels : int64 (n,), -1 where unknown; such nodes are in no part but ``unlabelled``, which has those that would be
+        in test where it is to be the same
     public : the splits that the data came with (train, val, and test if it isn't all others with a label), for
         ``split: public``; trial i takes split i, and begins anew after the last
     classes : names, for errors
@@ -149,11 +162,11 @@ def _usable(public: list[dict[str, Nodes]], labels: NDArray[np.int64]) -> list[d
     for number, split in enumerate(public):
         where = "the data's split" if len(public) == 1 else f"split {number} of the data"
         known = {part: nodes[labels[nodes] >= 0] for part, nodes in split.items()}
+        if "test" in split:
+            known[UNKNOWN] = split["test"][labels[split["test"]] < 0]
         for part in ("train", "val"):
             if not len(known.get(part, ())):
                 raise GrandPlusError(f"{where} has no labelled {part} node", fix="take per-class or uniform")
-        if known.keys() >= {"test"} and not len(known["test"]):
-            raise GrandPlusError(f"{where} has no labelled test node", fix="take per-class or uniform")
         nodes, counts = np.unique(np.concatenate(list(split.values())), return_counts=True)
         if counts.max() > 1:
             twice = nodes[counts.argmax()]

@@ -83,10 +83,11 @@ def check(splits: Splits, labels, trial: int, unlabelled) -> None:
     assert sorted([*split.train, *split.val, *split.test]) == nodes[labels >= 0].tolist()
     assert not np.intersect1d(split.unlabelled, split.train).size
     rest = len(labels) - len(split.train)
-    sizes = {"all": rest, "test": len(split.test)}
+    others = rest - len(split.val)  # the test nodes, and those that lack a label
+    sizes = {"all": rest, "test": others}
     assert len(split.unlabelled) == (sizes[unlabelled] if unlabelled in sizes else min(unlabelled, rest))
     if unlabelled == "test":
-        np.testing.assert_array_equal(split.unlabelled, split.test)
+        np.testing.assert_array_equal(split.unlabelled, np.setdiff1d(nodes, [*split.train, *split.val]))
 
 
 @U_SIZE
@@ -181,8 +182,10 @@ def test_a_public_split_without_test_nodes_tests_on_the_other_labelled_ones():
 def test_nodes_without_a_label_are_left_out_of_a_public_split():
     unlabelled = {"train": np.array([8, 1, 3, 60]), "val": np.array([4, 5, 2]), "test": np.array([7, 70, 71, 74])}
     assert listed(made(wanted("public"), public=unlabelled), 0) == listed(made(wanted("public")), 0)
-    with pytest.raises(GrandPlusError, match="the data's split has no labelled test node"):
-        made(wanted("public"), public=PUBLIC | {"test": np.array([7])})
+    pool = made(wanted("public", unlabelled="test"), public=unlabelled).of(0).unlabelled
+    assert pool.tolist() == [7, 70, 71, 74]
+    with pytest.raises(GrandPlusError, match="no node with a label is left to test trial 0"):
+        made(wanted("public"), public=PUBLIC | {"test": np.array([7])}).refuse_untested()
 
 
 def test_parts_of_a_public_split_that_overlap():

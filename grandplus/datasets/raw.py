@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from grandplus.answers.ids import read_ids
 from grandplus.datasets.manifest import FILE, Manifest
 from grandplus.errors import GrandPlusError
 from grandplus.settings import Reading, Source
@@ -84,13 +85,10 @@ def id_lists(read: Reading) -> dict[str, str]:
 
 def _listed(file: Path, node_ids: NDArray[Any]) -> NDArray[np.int64]:
     """Nodes of a file of ids, a line each."""
-    try:
-        ids = file.read_text(encoding="utf-8-sig").split()
-    except (OSError, UnicodeDecodeError) as error:
-        raise GrandPlusError(f"can't be read: {error}", where=file, expected="ids, a line each") from None
+    ids = read_ids(str(file))
     known = pa.array(node_ids).cast(pa.string())
     nodes = pc.index_in(pa.array(ids, pa.string()), value_set=known)
     if nodes.null_count:
         place = int(pc.index(nodes.is_null(), True).as_py())
-        raise GrandPlusError(f"id {place + 1} is {ids[place]!r}", where=file, expected="an id of a node of the graph")
+        raise GrandPlusError(f"names node {ids[place]!r}", where=file, expected="an id of a node of the graph")
     return np.sort(nodes.to_numpy()).astype(np.int64)  # however the list has them

@@ -216,11 +216,11 @@ CASES: dict[str, tuple[dict[str, bytes], list[str], int, list[str]]] = {
     "a small class, shrunk": (tables(), ["--shortage", "shrink"], 0, ["2 nodes train, 6 validate, 4 test"]),
     # --- Splits
     "an unknown id in a list": (
-        tables(train_txt=b"0 99\n", val_txt=b"1\n"), ["--train", "train.txt", "--val", "val.txt"], 2,
-        ["train.txt: id 2 is '99'; expected an id of a node of the graph"],
+        tables(train_txt=b"0\n99\n", val_txt=b"1\n"), ["--train", "train.txt", "--val", "val.txt"], 2,
+        ["train.txt: names node '99'; expected an id of a node of the graph"],
     ),
     "lists that overlap": (
-        tables(train_txt=b"0 1\n", val_txt=b"1\n"), ["--train", "train.txt", "--val", "val.txt"], 2,
+        tables(train_txt=b"0\n1\n", val_txt=b"1\n"), ["--train", "train.txt", "--val", "val.txt"], 2,
         ["the data's split has node 1 in train and val"],
     ),
     "lists": (
