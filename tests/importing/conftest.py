@@ -17,6 +17,5 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "checkout"
     (folder / CATALOG).mkdir(parents=True)
     shutil.copy(ROOT / "params.yaml", folder)
-    monkeypatch.setenv("GRANDPLUS_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("GRANDPLUS_MIRROR", "")
     return folder

@@ -303,6 +303,7 @@ def imported(tmp_path, monkeypatch, capsys, checkout) -> Path:
     (tmp_path / "edges.csv").write_bytes(edges_csv())
     (tmp_path / "nodes.csv").write_bytes(nodes_csv())
     assert run_import(monkeypatch, checkout, "mine", tmp_path / "edges.csv", tmp_path / "nodes.csv", *FEW) == 0
+    monkeypatch.setenv("GRANDPLUS_CACHE", str(tmp_path / "cache"))  # where no earlier test's files are
     params = checkout / "params.yaml"
     params.write_text(params.read_text().replace("dataset: pubmed", "dataset: mine"))
     return checkout
