@@ -13,9 +13,11 @@ from typing import Any
 
 from grandplus.errors import GrandPlusError
 from grandplus.execution import die_with_dvc
+from grandplus.room import refuse_too_large
 from grandplus.scratch import finished_whole, locked
 from grandplus.settings import Settings, load_settings
 
+DATA = Path("data")
 TIMINGS = Path("reports/timings.json")
 
 
@@ -24,7 +26,9 @@ def run(name: str, work: Callable[[Settings], None]) -> None:
     die_with_dvc()
     start, code = time.perf_counter(), 0
     try:
-        work(load_settings())
+        settings = load_settings()
+        refuse_too_large(settings, DATA)
+        work(settings)
         _note_time(name, time.perf_counter() - start)
     except GrandPlusError as error:
         print(f"error: {error}", file=sys.stderr)

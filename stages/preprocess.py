@@ -16,6 +16,7 @@ def work(settings: Settings) -> None:
     used = settings.model_dump(include={"seed", "trials", "preprocess", "expect", "source"})
     with output("preprocess", key_of(**used, raw=checked(RAW)), GRAPH) as folder:
         graph, splits = preprocess(read(RAW, settings.source, CATALOG), settings)
+        splits.refuse_untested()
         graph.save(folder)
         splits.save(folder)
 
