@@ -1,0 +1,183 @@
+"""What the report shows beyond the metrics: a score for each trial, curves, and where the predictions are wrong.
+
+Small whatever the graph's size, and kept with the run's other results: ``reports/details.json``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from sklearn.metrics import confusion_matrix
+
+from grandplus.evaluation.calibration import expected_calibration_error, reliability
+from grandplus.evaluation.curves import learning_curve
+from grandplus.evaluation.metrics import DECIMALS, Scored, over_trials, select
+from grandplus.graph import Graph
+from grandplus.propagation.rows import Rows
+from grandplus.settings import Card, Settings
+from grandplus.splits import Split, Splits
+
+GROUPS = 10  # of test nodes by row L1 error
+
+
+def details(
+    settings: Settings,
+    card: Card,
+    *,
+    graph: Graph,
+    splits: Splits,
+    rows: Rows,
+    history: pa.Table,
+    predictions: Sequence[pa.Table],
+) -> dict[str, Any]:
+    """The content of ``reports/details.json``.
+
+    Parameters
+    ----------
+    card : the dataset's, which the settings may differ from
+    history, predictions : as for `grandplus.evaluation.plots.write_plots`
+
+    Returns
+    -------
+    ``run`` and ``changed`` (settings), ``graph`` (facts), ``splits`` (a digest a trial: equal ones mean the same
+    nodes to train on, validate and test), ``test`` and ``val`` (accuracy a trial), ``losses`` (means over trials),
+    ``confusion`` (counts over all trials, a row for each actual class), ``reliability``, ``by_degree`` and
+    ``by_l1_error`` (accuracy of groups of test nodes, see `accuracy_of_groups`).
+    """
+    classes = graph.classes
+    test, val = (select(predictions, part, classes) for part in ("test", "val"))
+    splits_of = [splits.of(trial) for trial in range(splits.trials)]
+    nodes = [split.test[graph.labels[split.test] >= 0] for split in splits_of]  # in the order of the predictions
+    degrees = [graph.adjacency.degrees[of] - 1 for of in nodes]
+    l1_error = np.full(graph.adjacency.nodes, np.nan, np.float32)  # where there is no row
+    l1_error[rows.node] = rows.l1_error
+    errors = [l1_error[of] for of in nodes]
+    correct = [trial.correct for trial in test]
+    return {
+        "run": settings.model_dump(include={"dataset", "matrix", "seed", "trials"}),
+        "changed": _changed(settings, card),
+        "graph": {key: value for key, value in graph.facts.items() if key != "format_version"},
+        "splits": [_digest(split) for split in splits_of],
+        "classes": classes,
+        "test": {"accuracy": _accuracies(test)},
+        "val": {"accuracy": _accuracies(val)},
+        "losses": _losses(history),
+        "confusion": _confusion(test, len(classes)),
+        "reliability": _reliability(test),
+        "by_degree": accuracy_of_groups(degrees, _powers_of_two(degrees), correct),
+        "by_l1_error": accuracy_of_groups(errors, _quantiles(errors), correct),
+    }
+
+
+def accuracy_of_groups(
+    values: Sequence[NDArray[Any]], edges: NDArray[Any], correct: Sequence[NDArray[np.bool_]]
+) -> list[dict[str, float]]:
+    """Accuracy of test nodes of similar value, as means over trials.
+
+    Parameters
+    ----------
+    values : one array a trial, with what each test node is grouped by; NaN leaves a node out
+    edges : (g + 1,), ascending; group i holds values from edge i up to, but not including, edge i + 1; the last
+        one holds that too
+    correct : one array a trial, whether the node's prediction is right
+
+    Returns
+    -------
+    For each group that any trial has a node in: ``low`` and ``high`` (the edges), ``nodes`` (mean number a trial)
+    and the accuracy's ``mean``, ``std`` and ``ci95`` over the trials that have some.
+
+    >>> accuracy_of_groups([np.array([1, 2, 5])], np.array([1, 4, 8]), [np.array([True, False, True])])
+    [{'low': 1, 'high': 4, 'nodes': 2.0, 'mean': 0.5}, {'low': 4, 'high': 8, 'nodes': 1.0, 'mean': 1.0}]
+    """
+    count, right = (np.zeros((len(values), max(len(edges) - 1, 0))) for _ in range(2))
+    for trial, (of, hit) in enumerate(zip(values, correct, strict=True)):
+        known = ~np.isnan(of)
+        count[trial], _ = np.histogram(of[known], edges) if len(edges) > 1 else ([], None)
+        right[trial], _ = np.histogram(of[known], edges, weights=hit[known]) if len(edges) > 1 else ([], None)
+    groups = []
+    for number in np.flatnonzero(count.any(axis=0)):
+        held, hits = count[:, number], right[:, number]
+        of_group = {"low": edges[number].item(), "high": edges[number + 1].item(), "nodes": round(held.mean(), 1)}
+        groups.append(of_group | over_trials(hits[held > 0] / held[held > 0]))
+    return groups
+
+
+def _powers_of_two(degrees: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+    """0, 1, 2, 4, ... beyond the highest degree."""
+    highest = max(int(of.max()) for of in degrees)
+    return np.concatenate([[0], 2 ** np.arange(highest.bit_length() + 1)])
+
+
+def _quantiles(errors: Sequence[NDArray[np.float32]]) -> NDArray[np.float64]:
+    """Edges between equally many test nodes, all trials together; fewer where many nodes have the same error."""
+    known = np.concatenate(errors)
+    known = known[~np.isnan(known)]
+    if not len(known):
+        return np.empty(0)
+    edges = np.unique(np.quantile(known, np.linspace(0, 1, GROUPS + 1)).round(DECIMALS))
+    return np.append(edges, edges) if len(edges) == 1 else edges
+
+
+def _changed(settings: Settings, card: Card) -> dict[str, list[Any]]:
+    """What differs from the card, as {"train.lr": [the card's, the run's]}."""
+    method = getattr(card, settings.matrix)
+    sections = {
+        "synthetic": (type(settings.synthetic)(), settings.synthetic),
+        "preprocess": (card.preprocess, settings.preprocess),
+        "gfpush": (method.gfpush, settings.gfpush),
+        "train": (method.train, settings.train),
+    }
+    pairs = {
+        f"{section}.{key}": [of_card, getattr(used, key)]
+        for section, (given, used) in sections.items()
+        for key, of_card in given
+    }
+    return {key: pair for key, pair in pairs.items() if pair[0] != pair[1]}
+
+
+def _digest(split: Split) -> str:
+    digest = hashlib.sha256()
+    for nodes in (split.train, split.val, split.test):
+        digest.update(len(nodes).to_bytes(8, "little"))
+        digest.update(nodes.astype("<i8").data)
+    return digest.hexdigest()[:16]
+
+
+def _accuracies(trials: Sequence[Scored]) -> list[float]:
+    return [round(float(trial.correct.mean()), DECIMALS) for trial in trials]
+
+
+def _losses(history: pa.Table) -> dict[str, list[float]]:
+    train, val = learning_curve(history, "train_loss"), learning_curve(history, "val_loss")
+    means = {"train": train.mean, "val": val.mean}
+    return {"step": train.steps[: train.common].tolist()} | {key: _list(mean) for key, mean in means.items()}
+
+
+def _confusion(trials: Sequence[Scored], classes: int) -> list[list[int]]:
+    numbers = range(classes)
+    counts = np.sum([confusion_matrix(trial.label, trial.predicted, labels=numbers) for trial in trials], axis=0)
+    return [[int(count) for count in row] for row in counts]
+
+
+def _reliability(trials: Sequence[Scored]) -> dict[str, Any]:
+    """Bins over all trials together, of those that hold any; the error as in the metrics, a mean over trials."""
+    confidence = np.concatenate([trial.confidence for trial in trials])
+    bins = reliability(confidence, np.concatenate([trial.correct for trial in trials]))
+    filled = bins.count > 0
+    ece = [expected_calibration_error(trial.confidence, trial.correct) for trial in trials]
+    return {
+        "ece": round(float(np.mean(ece)), DECIMALS),
+        "bin": np.flatnonzero(filled).tolist(),
+        "count": bins.count[filled].tolist(),
+        "confidence": _list(bins.confidence[filled]),
+        "accuracy": _list(bins.accuracy[filled]),
+    }
+
+
+def _list(values: NDArray[Any]) -> list[float]:
+    return [round(float(value), DECIMALS) for value in values]
