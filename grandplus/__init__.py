@@ -10,9 +10,11 @@ from typing import Any
 
 _HOME = {
     "Adjacency": "graph",
+    "GrandPlusClassifier": "answers.classifier",
     "GrandPlusError": "errors",
     "Graph": "graph",
     "Model": "training.model",
+    "Predictor": "answers.predictor",
     "Rows": "propagation.rows",
     "Split": "splits",
     "Splits": "splits",

@@ -201,13 +201,24 @@ def load_settings(root: Path | str = ".", **overrides: Any) -> Settings:
     plain = {key: params[key] for key in ("dataset", "matrix", "seed", "trials")}
     inherited = card.model_dump(include={"expect", "source"})
     sections["synthetic"] = _overlay(Synthetic(), params, "synthetic")
-    settings = _validate(Settings, {"expect": None, **plain, **inherited, **sections}, PARAMS)
-    _check_weights(settings)
+    settings = checked_settings({"expect": None, **plain, **inherited, **sections}, PARAMS)
     scale = settings.synthetic.scale
     if scale != 1 and settings.source.synthetic is None:
         raise GrandPlusError(
             f"synthetic.scale = {scale:g} has no effect, as {name} is not synthetic", where=PARAMS, fix="set it to 1"
         )
+    return settings
+
+
+def checked_settings(values: dict[str, Any], where: str) -> Settings:
+    """Settings from their values by section and key.
+
+    Raises
+    ------
+    GrandPlusError : unknown key, wrong type or impossible value, told as at ``where``.
+    """
+    settings = _validate(Settings, values, where)
+    _check_weights(settings, where)
     return settings
 
 
@@ -300,27 +311,27 @@ def _allowed(error: ValidationError) -> str:
     return " or ".join(text[0].lower() + text[1:] for text in texts)
 
 
-def _check_weights(settings: Settings) -> None:
+def _check_weights(settings: Settings, where: str) -> None:
     """What the propagation weights need, and what would silently have no effect."""
     push, matrix = settings.gfpush, settings.matrix
     required = {"ppr": "alpha", "custom": "weights"}.get(matrix)
     if required and getattr(push, required) is None:
-        raise GrandPlusError(f"gfpush.{required} is null", where=PARAMS, expected=f"a value, as matrix is {matrix}")
+        raise GrandPlusError(f"gfpush.{required} is null", where=where, expected=f"a value, as matrix is {matrix}")
     if matrix != "custom" and push.order is None:
-        raise GrandPlusError("gfpush.order is null", where=PARAMS, expected=f"a value, as matrix is {matrix}")
+        raise GrandPlusError("gfpush.order is null", where=where, expected=f"a value, as matrix is {matrix}")
     for key, user in (("alpha", "ppr"), ("weights", "custom")):
         value = getattr(push, key)
         if value is not None and matrix != user:
             found = f"gfpush.{key} = {value} has no effect, as matrix is {matrix}"
-            raise GrandPlusError(found, where=PARAMS, fix=f"set it to null, or matrix to {user}")
+            raise GrandPlusError(found, where=where, fix=f"set it to null, or matrix to {user}")
     if push.weights is not None:
         if not push.weights or abs(sum(push.weights) - 1) > 1e-6:
             raise GrandPlusError(
-                f"gfpush.weights = {push.weights} sum to {sum(push.weights):g}", where=PARAMS, expected="a sum of 1"
+                f"gfpush.weights = {push.weights} sum to {sum(push.weights):g}", where=where, expected="a sum of 1"
             )
         if push.order not in (None, len(push.weights) - 1):
             raise GrandPlusError(
                 f"gfpush.order is {push.order} with {len(push.weights)} weights",
-                where=PARAMS,
+                where=where,
                 expected=f"{len(push.weights) - 1} or null",
             )

@@ -16,13 +16,13 @@ from sklearn.metrics import confusion_matrix
 
 from grandplus.evaluation.calibration import expected_calibration_error, reliability
 from grandplus.evaluation.curves import learning_curve
-from grandplus.evaluation.metrics import DECIMALS, Scored, over_trials, select
+from grandplus.evaluation.metrics import DECIMALS, Scored, judged_by, over_trials, select
 from grandplus.graph import Graph
 from grandplus.propagation.rows import Rows
 from grandplus.settings import Card, Settings
-from grandplus.splits import Split, Splits
+from grandplus.splits import PARTS, Nodes, Split, Splits
 
-GROUPS = 10  # of test nodes by row L1 error
+GROUPS = 10  # of nodes by row L1 error
 
 
 def details(
@@ -44,31 +44,37 @@ def details(
 
     Returns
     -------
-    ``run`` and ``changed`` (settings), ``graph`` (facts), ``splits`` (a digest a trial: equal ones mean the same
-    nodes to train on, validate and test), ``test`` and ``val`` (accuracy a trial), ``losses`` (means over trials),
-    ``confusion`` (counts over all trials, a row for each actual class), ``reliability``, ``by_degree`` and
-    ``by_l1_error`` (accuracy of groups of test nodes, see `accuracy_of_groups`).
+    ``run`` and ``changed`` (settings), ``graph`` (facts), ``parts`` (numbers of nodes), ``splits`` (a digest a trial: equal ones mean the same
+    nodes to train on, validate and test), ``accuracy`` (``val`` and, where any has a label, ``test``: a value a
+    trial), ``losses`` (means over trials) and, of the nodes that ``judged_by`` names, ``confusion`` (counts over
+    all trials, a row for each actual class), ``reliability`` (``before`` and ``after`` calibration), ``by_degree``
+    and ``by_l1_error`` (see `accuracy_of_groups`).
     """
-    classes = graph.classes
-    test, val = (select(predictions, part, classes) for part in ("test", "val"))
+    part, classes = judged_by(predictions), graph.classes
+    parts = {name: select(predictions, name, classes) for name in dict.fromkeys([part, "val"])}
+    judged = parts[part]
     splits_of = [splits.of(trial) for trial in range(splits.trials)]
-    nodes = [split.test[graph.labels[split.test] >= 0] for split in splits_of]  # in the order of the predictions
+    wanted: list[Nodes] = [getattr(split, part) for split in splits_of]
+    nodes = [of[graph.labels[of] >= 0] for of in wanted]  # in the order of the predictions
+    degree = round(len(graph.adjacency.indices) / graph.adjacency.nodes, 2)
     degrees = [graph.adjacency.degrees[of] - 1 for of in nodes]
     l1_error = np.full(graph.adjacency.nodes, np.nan, np.float32)  # where there is no row
     l1_error[rows.node] = rows.l1_error
     errors = [l1_error[of] for of in nodes]
-    correct = [trial.correct for trial in test]
+    correct = [trial.correct for trial in judged]
+    confidence = {"before": [trial.confidence for trial in judged], "after": [trial.calibrated for trial in judged]}
     return {
         "run": settings.model_dump(include={"dataset", "matrix", "seed", "trials"}),
         "changed": _changed(settings, card),
-        "graph": {key: value for key, value in graph.facts.items() if key != "format_version"},
+        "graph": {key: value for key, value in graph.facts.items() if key != "format_version"} | {"mean_degree": degree},
+        "parts": {name: len(getattr(splits_of[0], name)) for name in PARTS},
         "splits": [_digest(split) for split in splits_of],
         "classes": classes,
-        "test": {"accuracy": _accuracies(test)},
-        "val": {"accuracy": _accuracies(val)},
+        "accuracy": {name: _accuracies(trials) for name, trials in parts.items()},
         "losses": _losses(history),
-        "confusion": _confusion(test, len(classes)),
-        "reliability": _reliability(test),
+        "judged_by": part,
+        "confusion": _confusion(judged, len(classes)),
+        "reliability": {when: _reliability(of, correct) for when, of in confidence.items()},
         "by_degree": accuracy_of_groups(degrees, _powers_of_two(degrees), correct),
         "by_l1_error": accuracy_of_groups(errors, _quantiles(errors), correct),
     }
@@ -77,11 +83,11 @@ def details(
 def accuracy_of_groups(
     values: Sequence[NDArray[Any]], edges: NDArray[Any], correct: Sequence[NDArray[np.bool_]]
 ) -> list[dict[str, float]]:
-    """Accuracy of test nodes of similar value, as means over trials.
+    """Accuracy of nodes of similar value, as means over trials.
 
     Parameters
     ----------
-    values : one array a trial, with what each test node is grouped by; NaN leaves a node out
+    values : one array a trial, with what each node is grouped by; NaN leaves a node out
     edges : (g + 1,), ascending; group i holds values from edge i up to, but not including, edge i + 1; the last
         one holds that too
     correct : one array a trial, whether the node's prediction is right
@@ -94,16 +100,18 @@ def accuracy_of_groups(
     >>> accuracy_of_groups([np.array([1, 2, 5])], np.array([1, 4, 8]), [np.array([True, False, True])])
     [{'low': 1, 'high': 4, 'nodes': 2.0, 'mean': 0.5}, {'low': 4, 'high': 8, 'nodes': 1.0, 'mean': 1.0}]
     """
-    count, right = (np.zeros((len(values), max(len(edges) - 1, 0))) for _ in range(2))
+    if len(edges) < 2:
+        return []
+    count, right = (np.zeros((len(values), len(edges) - 1)) for _ in range(2))
     for trial, (of, hit) in enumerate(zip(values, correct, strict=True)):
         known = ~np.isnan(of)
-        count[trial], _ = np.histogram(of[known], edges) if len(edges) > 1 else ([], None)
-        right[trial], _ = np.histogram(of[known], edges, weights=hit[known]) if len(edges) > 1 else ([], None)
+        count[trial] = np.histogram(of[known], edges)[0]
+        right[trial] = np.histogram(of[known & hit], edges)[0]
     groups = []
     for number in np.flatnonzero(count.any(axis=0)):
         held, hits = count[:, number], right[:, number]
-        of_group = {"low": edges[number].item(), "high": edges[number + 1].item(), "nodes": round(held.mean(), 1)}
-        groups.append(of_group | over_trials(hits[held > 0] / held[held > 0]))
+        group = {"low": _plain(edges[number]), "high": _plain(edges[number + 1]), "nodes": round(held.mean(), 1)}
+        groups.append(group | over_trials((hits[held > 0] / held[held > 0]).tolist()))
     return groups
 
 
@@ -114,13 +122,13 @@ def _powers_of_two(degrees: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
 
 
 def _quantiles(errors: Sequence[NDArray[np.float32]]) -> NDArray[np.float64]:
-    """Edges between equally many test nodes, all trials together; fewer where many nodes have the same error."""
-    known = np.concatenate(errors)
+    """Edges between equally many nodes, all trials together; fewer where many nodes have the same error."""
+    known = np.concatenate(errors, dtype=np.float64)
     known = known[~np.isnan(known)]
     if not len(known):
         return np.empty(0)
-    edges = np.unique(np.quantile(known, np.linspace(0, 1, GROUPS + 1)).round(DECIMALS))
-    return np.append(edges, edges) if len(edges) == 1 else edges
+    edges = np.unique(np.quantile(known, np.linspace(0, 1, GROUPS + 1)))
+    return np.repeat(edges, 2) if len(edges) == 1 else edges
 
 
 def _changed(settings: Settings, card: Card) -> dict[str, list[Any]]:
@@ -164,12 +172,11 @@ def _confusion(trials: Sequence[Scored], classes: int) -> list[list[int]]:
     return [[int(count) for count in row] for row in counts]
 
 
-def _reliability(trials: Sequence[Scored]) -> dict[str, Any]:
+def _reliability(confidence: Sequence[NDArray[Any]], correct: Sequence[NDArray[np.bool_]]) -> dict[str, Any]:
     """Bins over all trials together, of those that hold any; the error as in the metrics, a mean over trials."""
-    confidence = np.concatenate([trial.confidence for trial in trials])
-    bins = reliability(confidence, np.concatenate([trial.correct for trial in trials]))
+    bins = reliability(np.concatenate(confidence), np.concatenate(correct))
     filled = bins.count > 0
-    ece = [expected_calibration_error(trial.confidence, trial.correct) for trial in trials]
+    ece = [expected_calibration_error(*trial) for trial in zip(confidence, correct, strict=True)]
     return {
         "ece": round(float(np.mean(ece)), DECIMALS),
         "bin": np.flatnonzero(filled).tolist(),
@@ -179,5 +186,9 @@ def _reliability(trials: Sequence[Scored]) -> dict[str, Any]:
     }
 
 
+def _plain(number: Any) -> Any:
+    return round(number.item(), DECIMALS)
+
+
 def _list(values: NDArray[Any]) -> list[float]:
-    return [round(float(value), DECIMALS) for value in values]
+    return [_plain(value) for value in values]

@@ -21,9 +21,9 @@ from matplotlib.ticker import MaxNLocator, PercentFormatter
 from numpy.typing import NDArray
 from sklearn.metrics import confusion_matrix
 
-from grandplus.evaluation.calibration import expected_calibration_error, reliability
+from grandplus.evaluation.calibration import Reliability, expected_calibration_error, reliability
 from grandplus.evaluation.curves import Curve, learning_curve
-from grandplus.evaluation.metrics import Scored, select
+from grandplus.evaluation.metrics import Scored, judged_by, select
 
 FAINT_TRIALS = 30  # at most, drawn as lines of their own
 ANNOTATED_CLASSES = 12  # with more, numbers no longer fit in the confusion matrix's cells
@@ -61,6 +61,7 @@ def write_plots(
     Notes
     -----
     Means over trials go up to the last step that all of them reached, see `Curve`.
+    Confusion and reliability are of test nodes, or of validation nodes if no test node has a known label.
 
     Raises
     ------
@@ -68,12 +69,14 @@ def write_plots(
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    trials = select(predictions, "test", classes)
+    part = judged_by(predictions)
+    trials = select(predictions, part, classes)
+    nodes = {"test": "test nodes", "val": "validation nodes, as no test node has a label"}[part]
     with matplotlib.style.context(["default", STYLE]):  # the user's own matplotlibrc must not show
         _losses(folder, title, history)
         _accuracies(folder, title, history)
-        _confusion(folder, title, trials, classes)
-        _reliability(folder, title, trials)
+        _confusion(folder, title, trials, classes, nodes)
+        _reliability(folder, title, trials, nodes)
 
 
 def _losses(folder: Path, title: str, history: pa.Table) -> None:
@@ -102,7 +105,7 @@ def _accuracies(folder: Path, title: str, history: pa.Table) -> None:
         _legend_below(figure)
 
 
-def _confusion(folder: Path, title: str, trials: Sequence[Scored], classes: Sequence[str]) -> None:
+def _confusion(folder: Path, title: str, trials: Sequence[Scored], classes: Sequence[str], nodes: str) -> None:
     size = len(classes)
     numbers = range(size)
     counts = np.sum([confusion_matrix(t.label, t.predicted, labels=numbers) for t in trials], axis=0)
@@ -126,28 +129,40 @@ def _confusion(folder: Path, title: str, trials: Sequence[Scored], classes: Sequ
         axes.set_yticks(numbers, classes, size=font, parse_math=False)
         axes.set_xlabel("Predicted class")
         axes.set_ylabel("Actual class")
-        _head(figure, title, f"Confusion on test nodes{detail}")
+        _head(figure, title, f"Confusion on {nodes}{detail}")
 
 
-def _reliability(folder: Path, title: str, trials: Sequence[Scored]) -> None:
-    confidence = np.concatenate([trial.confidence for trial in trials])
+def _reliability(folder: Path, title: str, trials: Sequence[Scored], nodes: str) -> None:
+    """As trained on the left, with the temperature on the right."""
     correct = np.concatenate([trial.correct for trial in trials])
-    bins = reliability(confidence, correct)
-    ece = np.mean([expected_calibration_error(trial.confidence, trial.correct) for trial in trials])
-    with _figure(folder / "reliability.png", (6, 7.4)) as figure:
-        upper, lower = figure.subplots(2, 1, sharex=True, gridspec_kw={"height_ratios": [3.6, 1]})
-        width = 1 / len(bins.count)
-        left = np.arange(len(bins.count)) * width
-        bars = {"width": width, "align": "edge", "edgecolor": "white"}
-        upper.bar(left, bins.accuracy, color=VALIDATION, alpha=0.55, label="accuracy", **bars)
-        upper.plot([0, 1], [0, 1], color=GREY, linestyle="--", label="perfect calibration")
-        upper.vlines(bins.confidence, bins.accuracy, bins.confidence, color=TRAIN, lw=2.5, label="miscalibration")
-        upper.set(xlim=(0, 1), ylim=(0, 1), ylabel="Accuracy")
-        _head(figure, title, f"Reliability on test nodes, expected calibration error {ece:.3f}")
-        lower.bar(left, bins.count / len(trials), color=GREY, **bars)
-        lower.yaxis.set_major_locator(MaxNLocator(3, integer=True))
-        lower.set(xlabel="Confidence", ylabel=_per_trial("Nodes", trials).replace(" ", "\n", 1))
-        _legend_below(figure)
+    sides = {
+        "Before calibration": [trial.confidence for trial in trials],
+        "After calibration": [trial.calibrated for trial in trials],
+    }
+    with _figure(folder / "reliability.png", (10.5, 6.8)) as figure:
+        axes = figure.subplots(2, 2, sharex=True, sharey="row", gridspec_kw={"height_ratios": [3.6, 1]})
+        for (upper, lower), (name, confidence) in zip(axes.T, sides.items(), strict=True):
+            bins = reliability(np.concatenate(confidence), correct)
+            pairs = zip(confidence, trials, strict=True)
+            ece = np.mean([expected_calibration_error(found, trial.correct) for found, trial in pairs])
+            upper.set_title(f"{name}, expected calibration error {ece:.3f}", size=11)
+            _draw_bins(upper, lower, bins, len(trials))
+        axes[0, 0].set(xlim=(0, 1), ylim=(0, 1), ylabel="Accuracy")
+        axes[1, 0].set_ylabel(_per_trial("Nodes", trials).replace(" ", "\n", 1))
+        _head(figure, title, f"Reliability on {nodes}")
+        figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+
+
+def _draw_bins(upper: Axes, lower: Axes, bins: Reliability, trials: int) -> None:
+    width = 1 / len(bins.count)
+    left = np.arange(len(bins.count)) * width
+    bars: dict[str, Any] = {"width": width, "align": "edge", "edgecolor": "white"}
+    upper.bar(left, bins.accuracy, color=VALIDATION, alpha=0.55, label="accuracy", **bars)
+    upper.plot([0, 1], [0, 1], color=GREY, linestyle="--", label="perfect calibration")
+    upper.vlines(bins.confidence, bins.accuracy, bins.confidence, color=TRAIN, lw=2.5, label="miscalibration")
+    lower.bar(left, bins.count / trials, color=GREY, **bars)
+    lower.yaxis.set_major_locator(MaxNLocator(3, integer=True))
+    lower.set_xlabel("Confidence")
 
 
 def _draw_curves(axes: Axes, train: Curve, val: Curve) -> None:
@@ -201,4 +216,3 @@ def _figure(file: Path, inches: tuple[float, float]) -> Iterator[Figure]:
     FigureCanvasAgg(figure)  # draws it, whatever the user's backend is
     yield figure
     figure.savefig(file, metadata={"Software": None})  # else the version of matplotlib
-

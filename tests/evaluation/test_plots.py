@@ -31,6 +31,7 @@ def trial(label, predicted, confidence):
             "label": pa.array([*label, 0, -1], pa.int64()),
             "predicted": pa.array([*predicted, 1, 1], pa.int64()),
             "confidence": pa.array([*confidence, 0.5, 0.5], pa.float32()),
+            "calibrated": pa.array([*np.subtract(confidence, 0.5), 0.5, 0.5], pa.float32()),
         }
     )
 
@@ -45,13 +46,14 @@ def write(folder, history=HISTORY, predictions=PREDICTIONS, classes=CLASSES, tit
 
 def test_csv_contents(tmp_path):
     write(tmp_path)
-    contents = {name: (tmp_path / f"{name}.csv").read_bytes().decode() for name in NAMES}
+    contents = {name: (tmp_path / f"{name}.csv").read_bytes().decode() for name in (*NAMES, "reliability_calibrated")}
     # Step 20 was reached by one trial only, so no mean is given for it.
     assert contents == {
         "losses": "step,train_loss,val_loss,generalisation_gap\n0,0.6,0.7,0.1\n10,0.3,0.55,0.25\n",
         "accuracies": "step,train_accuracy,val_accuracy\n0,0.5,0.5\n10,0.875,0.5\n",
         "confusion": 'actual,predicted\n"a, b","a, b"\n"a, b",c$\nc$,c$\nc$,c$\n"a, b","a, b"\n',
         "reliability": "confidence,accuracy,count\n0.625,0.0,1\n0.875,1.0,3\n1.0,1.0,1\n",
+        "reliability_calibrated": "confidence,accuracy,count\n0.125,0.0,1\n0.375,1.0,3\n0.5,1.0,1\n",
     }
 
 
@@ -64,7 +66,7 @@ def test_pngs_are_reproducible_whatever_the_users_style(tmp_path):
         assert content.startswith(b"\x89PNG\r\n\x1a\n")
         assert b"Software" not in content
         assert content == (second / f"{name}.png").read_bytes()
-    assert len(list(first.iterdir())) == 2 * len(NAMES)
+    assert len(list(first.iterdir())) == 2 * len(NAMES) + 1
 
 
 def test_global_state_is_left_alone(tmp_path):
@@ -107,6 +109,12 @@ def test_confusion_csv_of_one_large_trial_is_spread_over_its_nodes(tmp_path, mon
 def rows(file):
     with file.open(newline="") as stream:
         return list(csv.reader(stream))[1:]
+
+
+def test_without_labels_of_test_nodes_validation_is_drawn(tmp_path):
+    write(tmp_path, predictions=[trial([-1, -1], [0, 1], [0.875, 0.625])])
+    assert rows(tmp_path / "confusion.csv") == [["a, b", "c$"]]
+    assert rows(tmp_path / "reliability.csv") == [["0.5", "0.0", "1"]]
 
 
 def test_problems_are_named(tmp_path):
