@@ -44,11 +44,11 @@ def details(
 
     Returns
     -------
-    ``run`` and ``changed`` (settings), ``graph`` (facts), ``parts`` (numbers of nodes), ``splits`` (a digest a trial: equal ones mean the same
-    nodes to train on, validate and test), ``accuracy`` (``val`` and, where any has a label, ``test``: a value a
-    trial), ``losses`` (means over trials) and, of the nodes that ``judged_by`` names, ``confusion`` (counts over
-    all trials, a row for each actual class), ``reliability`` (``before`` and ``after`` calibration), ``by_degree``
-    and ``by_l1_error`` (see `accuracy_of_groups`).
+    ``run`` and ``changed`` (settings), ``graph`` (facts), ``parts`` (numbers of nodes), ``splits`` (a digest a
+    trial: equal ones mean the same nodes to train on, validate and test), ``accuracy`` (``val`` and, where any has
+    a label, ``test``: a value a trial), ``losses`` (means over trials) and, of the nodes that ``judged_by`` names,
+    ``confusion`` (counts over all trials, a row for each actual class), ``reliability`` (``before`` and ``after``
+    calibration), ``by_degree`` and ``by_l1_error`` (see `accuracy_of_groups`).
     """
     part, classes = judged_by(predictions), graph.classes
     parts = {name: select(predictions, name, classes) for name in dict.fromkeys([part, "val"])}
@@ -66,7 +66,8 @@ def details(
     return {
         "run": settings.model_dump(include={"dataset", "matrix", "seed", "trials"}),
         "changed": _changed(settings, card),
-        "graph": {key: value for key, value in graph.facts.items() if key != "format_version"} | {"mean_degree": degree},
+        "graph": {key: value for key, value in graph.facts.items() if key != "format_version"}
+        | {"mean_degree": degree},
         "parts": {name: len(getattr(splits_of[0], name)) for name in PARTS},
         "splits": [_digest(split) for split in splits_of],
         "classes": classes,

@@ -13,8 +13,9 @@ from grandplus import settings
 
 ROOT = Path(__file__).resolve().parents[2]
 STAGES = YAML(typ="safe").load((ROOT / "dvc.yaml").read_text())["stages"]
-# They can't change a result: what is printed, and where work runs. Packages hold a docstring or lazy names.
-EXEMPT = {"grandplus/cluster.py", "grandplus/errors.py", "grandplus/execution.py"}
+# They can't change a result: what is printed, where work runs and what it takes. Packages hold a docstring or lazy
+# names.
+EXEMPT = {f"grandplus/{name}.py" for name in ("cluster", "errors", "execution", "progress", "resources")}
 
 
 def module_file(module: str) -> str | None:
