@@ -111,7 +111,7 @@ def stages(settings, tmp_path_factory) -> Callable[[str, Path], None]:
             w = [1 / (push.order + 1)] * (push.order + 1)
             list(write_shards(base / "graph", nodes, out, weights=w, rmax=push.rmax, top_k=push.top_k))
         elif stage == "train":
-            train_trials(base / "graph", base / "gfpush", out, settings)
+            train_trials(base / "graph", base / "gfpush", out, settings, live=base / "live.json")
         else:
             infer_trials(base / "graph", base / "train", out)
 

