@@ -22,8 +22,8 @@ experiments: .venv/ready ## all experiments: what differs and what came out
 bench: .venv/ready ## measure GFPush, power iteration, training and embedding against their references; minutes, on an idle machine
 	@failed=0; for part in gfpush power training embedding; do python -m benchmarks.$$part || failed=1; done; exit $$failed
 
-faults: .venv/ready ## kill every stage in every way, ten times each; minutes
-	GRANDPLUS_KILLS=10 python -m pytest tests/faults
+faults: .venv/ready ## kill every stage in every way, three times each, and damage its files; a quarter of an hour
+	GRANDPLUS_KILLS=3 GRANDPLUS_FAULTS_TABLE=tests/faults/table.csv python -m pytest tests/faults
 
 .venv/ready: requirements/main.lock requirements/torch.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 from grandplus import resources
 from grandplus.errors import GrandPlusError
@@ -41,15 +39,3 @@ def run(name: str, work: Callable[[Settings], None]) -> None:
     # Python's own ending takes a second with torch, in which nothing watches DVC any more, and
     # waits for worker threads.
     os._exit(code)
-
-
-def digest_of(folder: Path, *patterns: str) -> dict[str, str]:
-    """SHA-256 of the files of an earlier stage that this one reads, by name."""
-    found = {}
-    for pattern in patterns or ("*",):
-        for file in sorted(folder.glob(pattern)):
-            with open(file, "rb") as content:
-                found[file.name] = hashlib.file_digest(content, "sha256").hexdigest()
-    if not found:
-        raise GrandPlusError("holds nothing", where=folder, fix="run dvc repro, which makes what is missing")
-    return found

@@ -4,16 +4,17 @@ from pathlib import Path
 
 from grandplus.datasets.fetch import fetch
 from grandplus.datasets.manifest import Manifest
-from grandplus.scratch import key_of, scratch
+from grandplus.scratch import key_of
 from grandplus.settings import CATALOG, Settings
 from stages.common import run
+from stages.folders import output
 
 RAW = Path("data/raw")
 
 
 def work(settings: Settings) -> None:
     source, scale = settings.source, settings.synthetic.scale
-    with scratch("download", key_of(source=source.model_dump(), scale=scale), RAW) as folder:
+    with output("download", key_of(source=source.model_dump(), scale=scale), RAW) as folder:
         if source.synthetic is None:
             fetch(source, folder, catalog=CATALOG, expect=settings.expect)
         else:

@@ -14,7 +14,8 @@ from grandplus.propagation.rows import Rows
 from grandplus.scratch import finished_whole, key_of, scratch
 from grandplus.settings import CATALOG, Settings, read_card
 from grandplus.splits import Splits
-from stages.common import digest_of, run
+from stages.common import run
+from stages.folders import checked
 
 GRAPH, ROWS, MODEL, PREDICTIONS = (Path("data") / name for name in ("graph", "rows", "model", "predictions"))
 REPORTS = Path("reports")
@@ -25,12 +26,13 @@ def work(settings: Settings) -> None:
     from grandplus.evaluation.metrics import load_predictions, per_class, score_predictions, summarize
     from grandplus.evaluation.plots import write_plots
 
+    of = [checked(GRAPH), checked(ROWS), checked(MODEL), checked(PREDICTIONS)]
     predictions = load_predictions(PREDICTIONS)
     graph, rows = Graph.load(GRAPH), Rows.load(ROWS)
     classes = graph.classes
     history = pa.concat_tables(pq.read_table(file) for file in sorted(MODEL.glob("history-*.parquet")))
     title = f"{settings.dataset}, {settings.matrix}"
-    with scratch("evaluate", key_of(title=title, of=digest_of(PREDICTIONS)), REPORTS / "plots") as folder:
+    with scratch("evaluate", key_of(title=title, of=of), REPORTS / "plots") as folder:
         write_plots(folder, title=title, history=history, predictions=predictions, classes=classes)
     _write(REPORTS / "settings.yaml", _yaml(settings.model_dump(exclude={"source", "expect"})))
     _write(REPORTS / "per_class.json", _json(per_class(predictions, classes)))

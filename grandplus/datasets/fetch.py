@@ -17,7 +17,7 @@ from pathlib import Path
 
 from grandplus import execution
 from grandplus.datasets.checksums import checked, copy_checked, is_intact
-from grandplus.datasets.http import UnavailableError
+from grandplus.datasets.http import UnavailableError, version_note
 from grandplus.datasets.manifest import Manifest
 from grandplus.datasets.places import deliver, label, mirror_folder
 from grandplus.errors import GrandPlusError
@@ -122,18 +122,28 @@ def _noted(cache: Path, place: Place, name: str) -> str:
 
 @contextmanager
 def _unfinished(cache: Path, place: Place) -> Iterator[Path]:
-    """An empty folder on the cache's disk; what a killed process left in it is gone."""
+    """A folder on the cache's disk, empty but for downloads that a killed process began and this one can go on with."""
     folder = cache / f"{_key(label(place))}.unfinished"
     try:
         with locked(folder.with_suffix(".lock")):
-            shutil.rmtree(folder, ignore_errors=True)
-            folder.mkdir()
+            folder.mkdir(exist_ok=True)
+            _tidy(folder)
             try:
                 yield folder
             finally:
-                shutil.rmtree(folder)
+                if not _tidy(folder):
+                    shutil.rmtree(folder)
     except PermissionError as error:
         raise GrandPlusError(f"can't be written: {error.strerror}", where=cache, fix="set GRANDPLUS_CACHE") from None
+
+
+def _tidy(folder: Path) -> bool:
+    """Remove what is no unfinished download; whether there is one."""
+    found = [file for file in folder.rglob("*") if file.is_file()]
+    noted = {file for file in found if version_note(file).is_file() and version_note(file).stat().st_size}
+    for file in set(found) - noted - {version_note(file) for file in noted}:
+        file.unlink()
+    return bool(noted)
 
 
 def _announce(place: Place, folder: Path, size: int, *, expect: Expect | None, report: Report) -> None:

@@ -33,7 +33,7 @@ def address(place: Place, name: str) -> str:
 
 
 def deliver(place: Place, names: list[str], folder: Path, announce: Announce) -> Iterator[tuple[str, Path]]:
-    """Put files into ``folder``, which is empty.
+    """Put files into ``folder``, which is empty but for unfinished downloads.
 
     Yields
     ------
@@ -100,7 +100,7 @@ def _from_wheel(place: Place, names: list[str], folder: Path) -> Iterator[tuple[
 
 def _archives(folder: Path) -> Path:
     made = folder / ".archive"  # no wanted file's name begins with a dot
-    made.mkdir()
+    made.mkdir(exist_ok=True)
     return made
 
 
