@@ -128,7 +128,9 @@ def _quantiles(errors: Sequence[NDArray[np.float32]]) -> NDArray[np.float64]:
     known = known[~np.isnan(known)]
     if not len(known):
         return np.empty(0)
-    edges = np.unique(np.quantile(known, np.linspace(0, 1, GROUPS + 1)))
+    first, *inner, last = 10**DECIMALS * np.quantile(known, np.linspace(0, 1, GROUPS + 1))
+    # Outwards at either end, where rounding could leave a node out.
+    edges = np.unique([np.floor(first), *np.round(inner), np.ceil(last)]) / 10**DECIMALS
     return np.repeat(edges, 2) if len(edges) == 1 else edges
 
 
