@@ -20,8 +20,9 @@ from scipy import stats
 
 LEVEL = 0.05
 FLIPS = 10_000  # drawn at most
+PRECISION = 1e-6  # of scores
 MANY = 1000  # trials: more are worth no thought
-POWER = stats.norm.ppf(1 - LEVEL / 2) + stats.norm.ppf(0.8)  # standard errors that show four times of five
+POWER = 0.8  # of the trials that a difference would take
 
 
 class Test(NamedTuple):
@@ -38,18 +39,18 @@ class Comparison:
     """Two runs, by their place in the list that was compared.
 
     trials : of the run that has fewer
-    paired : the number of trials that were compared one by one; 0: by Welch's test
+    paired : whether they were compared trial by trial, as far as both go; else by Welch's test
     corrected : p-value, corrected for the number of comparisons
-    least : the lowest that so many trials can come to, if this is the clearest of the comparisons
+    among : that number
     """
 
     first: int
     second: int
     trials: int
-    paired: int
+    paired: bool
     test: Test
     corrected: float
-    least: float
+    among: int
 
     @property
     def differs(self) -> bool:
@@ -61,7 +62,7 @@ class Comparison:
         if self.differs:
             better, other = (self.first, self.second) if self.test.difference > 0 else (self.second, self.first)
             return f"{names[better]} is better than {names[other]}"
-        few = f": {self.trials} trials are too few to show any" if self.least > LEVEL else ""
+        few = f": {self.trials} trials are too few to show any" if self.trials < self._least_trials else ""
         return f"no evidence of a difference{few}"
 
     @property
@@ -70,9 +71,15 @@ class Comparison:
         if self.differs or not self.test.difference:
             return ""
         # The interval's half-width is about twice the standard error.
-        standard_errors = 4 * self.test.difference / (self.test.high - self.test.low)
-        trials = math.ceil(self.trials * float(POWER / standard_errors) ** 2)
+        short = (self.test.high - self.test.low) / (4 * self.test.difference)
+        wanted = stats.norm.ppf(1 - LEVEL / self.among / 2) + stats.norm.ppf(POWER)
+        trials = max(self._least_trials, math.ceil(self.trials * float(wanted * short) ** 2))
         return f"{trials} trials" if trials <= MANY else f"more than {MANY:,} trials"
+
+    @property
+    def _least_trials(self) -> int:
+        """That can show a difference at all: of 2ⁿ assignments of signs two are as extreme as the most extreme."""
+        return 1 + math.ceil(math.log2(self.among / LEVEL)) if self.paired else 2
 
 
 def compare(scores: Sequence[Sequence[float]], pairs: Sequence[Sequence[object]]) -> list[Comparison]:
@@ -86,20 +93,17 @@ def compare(scores: Sequence[Sequence[float]], pairs: Sequence[Sequence[object]]
 
     Runs of a single trial are compared with none: nothing is known about how much their scores vary.
     """
-    tests, counts, fewer = {}, {}, {}
+    tests, fewer = {}, {}
     for first, second in itertools.combinations(range(len(scores)), 2):
         a, b = scores[first], scores[second]
-        if min(len(a), len(b)) < 2:
-            continue
         common = min(len(a), len(b))
-        same = list(pairs[first][:common]) == list(pairs[second][:common])
-        fewer[first, second], counts[first, second] = common, common if same else 0
-        tests[first, second] = paired(a[:common], b[:common]) if same else welch(a, b)
+        if common >= 2:
+            same = list(pairs[first][:common]) == list(pairs[second][:common])
+            fewer[first, second] = common, same
+            tests[first, second] = paired(a[:common], b[:common]) if same else welch(a, b)
     corrected = holm([float(test.p) for test in tests.values()])
-    # Of all 2ⁿ assignments of signs two are as extreme as the most extreme one; of drawn ones, at least two.
-    lowest = {both: max(2.0 ** (1 - count), 2 / (FLIPS + 1)) if count else 0.0 for both, count in counts.items()}
     return [
-        Comparison(*both, fewer[both], counts[both], test, p, min(1.0, len(tests) * lowest[both]))
+        Comparison(*both, *fewer[both], test, p, len(tests))
         for (both, test), p in zip(tests.items(), corrected, strict=True)
     ]
 
@@ -144,12 +148,13 @@ def holm(p: Sequence[float]) -> list[float]:
 
 def _sign_flip_p(differences: NDArray[np.float64]) -> NDArray[np.float64]:
     """Two-sided p-value of a mean as far from 0, were each difference's sign as likely as its opposite."""
+    whole = np.round(differences / PRECISION)  # sums of these are exact, so equal ones are seen to be equal
 
     def mean(values: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
         return np.asarray(np.mean(values, axis=axis))
 
     found = stats.permutation_test(
-        (differences,),
+        (whole,),
         mean,
         permutation_type="samples",
         vectorized=True,

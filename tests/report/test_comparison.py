@@ -103,10 +103,10 @@ def test_among_six_null_runs_few_families_claim_any():
 def test_trials_are_paired_as_far_as_both_go():
     better = [score + 0.01 for score in SCORES]
     [found] = compare([better, SCORES[:8]], [SAME[:10], SAME[:8]])
-    assert (found.paired, found.trials) == (8, 8)
+    assert (found.paired, found.trials) == (True, 8)
     assert found.test.p == pytest.approx(2 / 2**8)
     [other] = compare([better, SCORES], [SAME[:10], SAME[1:11]])
-    assert other.paired == 0
+    assert not other.paired
     assert other.test == welch(better, SCORES)
 
 
@@ -123,6 +123,7 @@ def test_words():
     assert [of.would_take for of in found] == ["", "", ""]
     [few] = compare([SCORES[:5], better[:5]], [SAME[:5]] * 2)
     assert few.verdict(names) == "no evidence of a difference: 5 trials are too few to show any"
+    assert few.would_take == "6 trials"  # 2 of 2⁶ assignments of signs are less than 5 %, of 2⁵ they are not
 
 
 def test_trials_wanted_show_the_difference_four_times_of_five():
