@@ -24,7 +24,6 @@ from grandplus.training.model import ROWS_AT_ONCE, Model
 
 GIB = 2**30
 BASE = 400 * 2**20  # of the process itself, with PyTorch
-OUTPUT_COPIES = 4  # of the (n, C) probabilities, while a table is made of them
 
 
 def infer_trials(graph_folder: Path, model_folder: Path, out: Path) -> None:
@@ -124,7 +123,7 @@ def plan(graph: Graph, model: Model) -> Plan:
     width = model.first_weight.shape[1] if model.multiplies_first else int(graph.features.shape[1])
     parameters = sum(tensor.nbytes for tensor in model.mlp.state_dict().values())
     adjacency = graph.adjacency.indptr.nbytes + graph.adjacency.indices.nbytes
-    fixed = BASE + parameters + adjacency + OUTPUT_COPIES * 4 * nodes * len(graph.classes)
+    fixed = BASE + parameters + adjacency + 4 * nodes * len(graph.classes)
     a_column = 4 * BUFFERS * nodes
     least = min(width, LINE)
     for in_memory in (True, False):

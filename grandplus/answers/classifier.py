@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -121,7 +122,8 @@ class GrandPlusClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         nodes = adjacency.shape[0] if sp.issparse(adjacency) else 0
         edges = edges_of(sp.coo_array(adjacency) if nodes else adjacency, "adjacency")
-        matrix = features_of(X if sp.issparse(X) else np.asarray(X), nodes, "X")
+        # A copy of what is sparse, as entries are merged and zeros dropped where they stand.
+        matrix = features_of(X.tocsr(copy=True) if sp.issparse(X) else np.asarray(X), nodes, "X")
         self.classes_, labels = _numbered(y, nodes)
         split = _split({"train": train, "val": val, "test": test}, labels)
         names = [str(name) for name in self.classes_.tolist()]
@@ -190,26 +192,28 @@ class GrandPlusClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 def _numbered(y: ArrayLike, nodes: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """The labels that occur, sorted, and each node's number among them; -1 for -1, None and NaN."""
-    values = np.asarray(y)
+    # Of a list, numpy would make one kind: a NaN among names would be called nan.
+    values = np.asarray(y) if hasattr(y, "dtype") else np.array(y, object)
     if values.shape != (nodes,):
         raise GrandPlusError(f"y has shape {values.shape}", expected=f"({nodes},), a label a node")
     if values.dtype.kind == "O":
         unknown = np.array([value is None or value != value or value == -1 for value in values.tolist()], bool)
     else:
-        unknown = values != values if values.dtype.kind in "US" else (values != values) | (values == -1)
+        unknown = np.isnan(values) | (values == -1) if values.dtype.kind in "iuf" else np.zeros(nodes, bool)
     known = values[~unknown]
-    if known.dtype.kind == "f" and (known == np.round(known)).all():
-        known = known.astype(np.int64)  # they were numbers of classes before a NaN came among them
-    try:
-        classes, numbers = np.unique(known, return_inverse=True)
-    except TypeError:
-        kinds = sorted({type(value).__name__ for value in known.tolist()})
-        raise GrandPlusError(f"y holds labels of kinds {', '.join(kinds)}", expected="labels of one kind") from None
+    kinds = {type(value) for value in known.tolist()}
+    if not any(all(issubclass(kind, alike) for kind in kinds) for alike in (str, (Real, np.bool_))):
+        named = ", ".join(sorted(kind.__name__ for kind in kinds))
+        raise GrandPlusError(f"y holds labels of kinds {named}", expected="names, or numbers")
+    names, numbers = np.unique(known, return_inverse=True)
+    classes = np.array(names.tolist())
+    if classes.dtype.kind == "f" and (classes == np.round(classes)).all():
+        classes = classes.astype(np.int64)  # they were whole before a NaN came among them
     if len(classes) < 2:
         raise GrandPlusError(f"y holds the labels {classes.tolist()}", expected="two classes or more")
     labels = np.full(nodes, -1, np.int64)
     labels[~unknown] = numbers
-    return np.array(classes.tolist()), labels
+    return classes, labels
 
 
 def _split(given: dict[str, ArrayLike | None], labels: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]:

@@ -82,8 +82,10 @@ def _is_of(key: Key, kind: pa.DataType) -> bool:
 def _nearest(known: pa.Array, key: Key) -> list[Key]:
     """Integers by their distance, texts by their likeness; of a large graph, among those that begin alike."""
     if isinstance(key, int):
-        distance = np.abs(known.to_numpy().astype(np.float64) - key)
-        return [known[int(row)].as_py() for row in np.argsort(distance, kind="stable")[:NEAREST]]
+        values = known.to_numpy()
+        within = min(max(key, int(values.min())), int(values.max()))  # else all are equally far, as float64 rounds
+        distance = np.abs(values.astype(np.float64) - within)
+        return list(values[np.argsort(distance, kind="stable")[:NEAREST]].tolist())
     texts = known.cast(pa.string())
     starts = (texts.filter(pc.starts_with(texts, key[:length])) for length in range(len(key), -1, -1))
     alike = next(some for some in starts if len(some) or not len(texts))

@@ -24,5 +24,5 @@ def print_predictions(file: str, dataset: str | None) -> None:
     for text, row in zip(ids, at.tolist(), strict=True):
         confident = "yes" if answers.confident[row] else "no"
         name = graph.classes[answers.predicted[row]]
-        numbers = (f"{number:.4f}" for number in (answers.rows.l1_error[row], *answers.probabilities[row]))
-        out.writerow([text, name, f"{answers.confidence[row]:.4f}", confident, *numbers])
+        error, probabilities = f"{answers.l1_error[row]:.6f}", (f"{p:.4f}" for p in answers.probabilities[row])
+        out.writerow([text, name, f"{answers.confidence[row]:.4f}", confident, error, *probabilities])

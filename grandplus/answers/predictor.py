@@ -1,15 +1,19 @@
-"""Answers for a few nodes from their own rows of Π, as training saw them: no power iteration over the graph."""
+"""Answers for a few nodes from their own rows of Π: no power iteration over the graph.
+
+The rows are pushed as those for training were, but keep more entries than its top-k: inference is with Π
+itself, and what a row lacks of it is known exactly.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
 import torch
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from grandplus import execution
 from grandplus.answers.predictions import CALIBRATION, Calibration
@@ -20,7 +24,8 @@ from grandplus.propagation.rows import Rows, RowsInfo
 from grandplus.training.model import Model, as_input
 from grandplus.training.random_propagation import Batch, RandomPropagation
 
-AT_ONCE = 64  # nodes whose inputs are there together
+KEPT = 2**14  # entries of a row
+AT_ONCE = 64  # rows that are there together
 GIB = 2**30
 
 
@@ -28,12 +33,14 @@ GIB = 2**30
 class Answers:
     """Of b nodes, ascending.
 
-    rows : their rows of Π, with ``l1_error``
+    node : int64 (b,)
+    l1_error : float32 (b,), of their rows of Π
     probabilities : float32 (b, C), calibrated
     confident : bool (b,)
     """
 
-    rows: Rows
+    node: NDArray[np.int64]
+    l1_error: NDArray[np.float32]
     probabilities: NDArray[np.float32]
     confident: NDArray[np.bool_]
 
@@ -52,7 +59,7 @@ class Answers:
 class Predictor:
     """A finished run: its graph, its models and how they become one answer.
 
-    info : how its rows of Π were pushed, so how others are
+    info : how its rows of Π were pushed
     """
 
     graph: Graph
@@ -99,22 +106,27 @@ class Predictor:
             raise GrandPlusError("the stages' results are of different runs", where=data, fix="run dvc repro first")
         return cls(graph, models, info, calibration)
 
-    def answer(self, nodes: NDArray[np.int64]) -> Answers:
-        """Predict nodes (b,), each once; their order becomes ascending."""
-        rows = self.push(nodes)
-        inputs = self.inputs(rows)
-        parts = [_probabilities(self.models, batch) for batch in inputs]
+    def answer(self, nodes: ArrayLike) -> Answers:
+        """Predict nodes (b,); each is answered once."""
+        wanted = np.unique(nodes)
+        errors, parts = [], []
+        for start in range(0, len(wanted), AT_ONCE):
+            rows = self.push(wanted[start : start + AT_ONCE])
+            inputs = as_input(self.inputs(rows), "cpu")
+            errors.append(rows.l1_error)
+            parts.append([torch.softmax(model.mlp.evaluate(inputs), dim=-1).numpy() for model in self.models])
         probabilities = self.calibration.combine(np.concatenate(trial) for trial in zip(*parts, strict=True))
-        return Answers(rows, probabilities, self.calibration.confident(probabilities.max(axis=1)))
+        confident = self.calibration.confident(probabilities.max(axis=1))
+        return Answers(wanted, np.concatenate(errors), probabilities, confident)
 
     def push(self, nodes: NDArray[np.int64]) -> Rows:
-        """The rows of Π of nodes (b,), as ``gfpush`` gives them; the graph's fingerprint, which it takes, is not."""
-        wanted, info = np.unique(nodes), self.info
-        found = push_rows(self.graph.adjacency, wanted, np.array(info.weights), info.rmax, info.top_k)
-        return Rows(wanted, found.neighbors, found.weights, found.l1_error, info)
+        """Rows of Π of nodes (b,), ascending, as ``gfpush`` gives them but without the graph's fingerprint."""
+        info = dataclasses.replace(self.info, top_k=KEPT)
+        found = push_rows(self.graph.adjacency, nodes, np.array(info.weights), info.rmax, info.top_k)
+        return Rows(nodes, found.neighbors, found.weights, found.l1_error, info)
 
-    def inputs(self, rows: Rows) -> Iterator[Batch]:
-        """What the first layer takes of each row, some rows at a time: their sum over neighbours, renormalised."""
+    def inputs(self, rows: Rows) -> Batch:
+        """What the first layer takes of each row: the sum over its neighbours, renormalised as in training."""
         model, features = self.models[0], self.graph.features
         propagation = RandomPropagation(
             features,
@@ -123,11 +135,4 @@ class Predictor:
             renormalize=model.train.renormalize,
             sparse=sp.issparse(features) and model.mlp.takes_sparse,
         )
-        for start in range(0, len(rows), AT_ONCE):
-            yield propagation.expected(rows.node[start : start + AT_ONCE])
-
-
-def _probabilities(models: list[Model], batch: Batch) -> list[NDArray[np.float32]]:
-    """(b, C) by each model."""
-    inputs = as_input(batch, "cpu")
-    return [torch.softmax(model.mlp.evaluate(inputs), dim=-1).numpy() for model in models]
+        return propagation.expected(rows.node)

@@ -90,7 +90,7 @@ class Workspace:
         self._forget(*STAGES)
         runs = [self.start("repro") for _ in range(2)]
         codes, said = [_wait(run) for run in runs], self.log.read_text()
-        told = codes == [0, 0] or (min(codes) == 0 and "Unable to acquire lock" in said)
+        told = codes == [0, 0] or (min(codes) == 0 and ("Unable to acquire lock" in said or "is busy" in said))
         return ([] if told else [f"they ended with {codes}: {said}"]) + self._rerun_alone()
 
     def run(self, *arguments: str) -> int:
