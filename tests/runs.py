@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
+from project import ROOT
 
 from grandplus.evaluation.details import details
 from grandplus.evaluation.metrics import summarize
@@ -29,7 +30,7 @@ def run(name: str, *, trials: int = 5, skill: float = 0.7, classes: int = 3, see
 def _settings(trials: int, seed: int, changes: dict[str, Any]) -> Any:
     split = {"split": "per-class", "train_per_class": 2, "val_per_class": 3, "unlabelled": "all"}
     changes = {"preprocess": split} | changes
-    return load_settings(dataset="cora", matrix="ppr", trials=trials, seed=seed, **changes)
+    return load_settings(ROOT, dataset="cora", matrix="ppr", trials=trials, seed=seed, **changes)
 
 
 def _run(name: str, settings: Any, skill: float, classes: list[str]) -> Run:
@@ -59,7 +60,7 @@ def _run(name: str, settings: Any, skill: float, classes: list[str]) -> Run:
     step = np.tile(np.arange(0, 50, 10), settings.trials)
     history = {"trial": np.repeat(np.arange(settings.trials), 5), "step": step}
     history |= {"train_loss": np.exp(-step / 20), "val_loss": np.exp(-step / 40)}
-    card = read_card(CATALOG / f"{settings.dataset}.yaml")
+    card = read_card(ROOT / CATALOG / f"{settings.dataset}.yaml")
     given = {"history": pa.table(history), "predictions": predictions}
     found = details(settings, card, graph=graph, splits=splits, rows=rows, **given)
     return Run(name, found, summarize(predictions, rows.l1_error, classes), TOOK)

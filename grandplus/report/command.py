@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from grandplus.errors import GrandPlusError
 from grandplus.report.comparison import Comparison, compare
 from grandplus.report.gather import Run, gather
 from grandplus.report.page import page
@@ -18,7 +19,13 @@ def print_report(names: Sequence[str]) -> None:
     """Print what came out of some runs and whether they differ, and write the page.
 
     names : of experiments, or Git revisions; none: the workspace
+
+    Raises
+    ------
+    GrandPlusError : there is no such run, or it has no results.
     """
+    if not Path("dvc.yaml").is_file():
+        raise GrandPlusError("no such file", where="dvc.yaml", fix="run from the top of the checkout")
     runs = gather(names)
     comparisons = compare([run.accuracy for run in runs], [run.pairs for run in runs])
     with finished_whole(PAGE, alone=True) as partial:
