@@ -212,7 +212,7 @@ def _degrees(low: int, high: int) -> str:
 
 
 def _named(number: int, name: str, many: bool) -> str:
-    if many:
+    if many or name == str(number):
         return str(number)
     return f"{name if len(name) <= 14 else f'{name[:13]}…'} {number}"
 
