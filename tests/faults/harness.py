@@ -142,7 +142,7 @@ class Workspace:
         for folder in ("data", "reports"):
             for file in sorted((self.checkout / folder).rglob("*")):
                 name = str(file.relative_to(self.checkout))
-                if file.is_file() and not name.startswith(("data/catalog/", "reports/timings.")):
+                if file.is_file() and not name.startswith(("data/catalog/", "reports/resources.")):
                     found[name] = hashlib.sha256(file.read_bytes()).hexdigest()
         return found
 
