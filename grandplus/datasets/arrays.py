@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tokenize
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -13,6 +14,8 @@ from grandplus.errors import GrandPlusError
 from grandplus.graph import INT32_IDS
 from grandplus.settings import Source
 
+# What reading an array of numpy's can raise, whose header is a piece of Python.
+NPY_DAMAGE = (EOFError, OSError, SyntaxError, TypeError, ValueError, tokenize.TokenError)
 LARGEST = 1e15  # a feature beyond it is taken for a mistake: its square is near the end of float32
 _ROWS = 2**16  # rows of a large array that are looked at together
 
@@ -29,7 +32,7 @@ def read_npy(file: Path) -> NDArray[Any]:
     """Memory-map an array; what it declares is there, or it is refused."""
     try:
         return np.asarray(np.load(file, mmap_mode="r", allow_pickle=False))
-    except (OSError, ValueError, EOFError) as error:
+    except NPY_DAMAGE as error:
         raise GrandPlusError(f"is no readable array: {error}", where=file) from None
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from grandplus import execution
-from grandplus.datasets.arrays import check_compressed, described
+from grandplus.datasets.arrays import NPY_DAMAGE, check_compressed, described
 from grandplus.datasets.unpickle import load_pickled
 from grandplus.errors import GrandPlusError
 
@@ -22,7 +22,7 @@ CSR_PARTS = ("data", "indices", "indptr", "shape")
 
 _MOST_DEFLATED = 1032  # times that deflate can make something smaller, at the very most
 # What a damaged one can raise. RuntimeError: encrypted, or packed in a way that this Python doesn't know.
-_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, LookupError, RuntimeError, TypeError, ValueError, SyntaxError)
+_DAMAGE = (*NPY_DAMAGE, zipfile.BadZipFile, zlib.error, LookupError, RuntimeError)
 _HEADER = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 
 
@@ -31,7 +31,7 @@ def keys_of(file: Path) -> set[str]:
     try:
         with zipfile.ZipFile(file) as archive:
             return {name.removesuffix(".npy") for name in archive.namelist()}
-    except (*_DAMAGE, OSError):
+    except _DAMAGE:
         return set()
 
 
@@ -64,7 +64,7 @@ def check_npz(file: Path, keys: Iterable[str], *, objects: bool = False) -> None
             for key, info in members.items():
                 with archive.open(info) as stream:
                     _check_member(info, _declared(stream, objects=objects), where=f"{file}, {key}")
-    except (*_DAMAGE, OSError) as error:
+    except _DAMAGE as error:
         raise GrandPlusError(f"is no readable .npz: {error}", where=file, fix="fetch it again") from None
 
 
@@ -74,7 +74,7 @@ def read_npz(file: Path, key: str) -> NDArray[Any]:
         with np.load(file, allow_pickle=False) as arrays:
             found: NDArray[Any] = arrays[key]
             return found
-    except (*_DAMAGE, OSError) as error:
+    except _DAMAGE as error:
         raise GrandPlusError(f"{key} can't be read: {error}", where=file) from None
 
 
@@ -87,7 +87,7 @@ def read_npz_object(file: Path, key: str) -> object:
         with zipfile.ZipFile(file) as archive, archive.open(f"{key}.npy") as stream:
             _, _, dtype = _header(stream)
             content = stream.read() if dtype.hasobject else None
-    except (*_DAMAGE, OSError) as error:
+    except _DAMAGE as error:
         raise GrandPlusError(f"{key} can't be read: {error}", where=file) from None
     return read_npz(file, key) if content is None else load_pickled(content, f"{file}, {key}")
 
@@ -118,7 +118,7 @@ def read_scipy_npz(file: Path) -> Any:
     check_npz(file, ["format", "shape", "data"])
     try:
         return sparse.load_npz(file)
-    except (*_DAMAGE, AttributeError, OSError) as error:
+    except (*_DAMAGE, AttributeError) as error:
         raise GrandPlusError(f"is no sparse matrix: {error}", where=file) from None
 
 

@@ -86,9 +86,10 @@ class Table:
         """What to call a row, counted from 0, in an error."""
         if not self.delimiter:
             return f"row {row}"
-        with self.file.open("rb") as stream:
+        with self.file.open(encoding="latin1") as stream:  # which any bytes are, ended by LF, CR or both
             full = (number for number, text in enumerate(stream, start=1) if number > self.head and text.strip())
-            return f"line {next(number for at, number in enumerate(full) if at == row)}"
+            number = next((number for at, number in enumerate(full) if at == row), None)
+        return f"row {row}" if number is None else f"line {number}"
 
     def _text(self, columns: Sequence[int]) -> Iterator[list[pa.Array]]:
         wrong: list[Any] = []
