@@ -94,7 +94,7 @@ def _edges(graph: Any, read: Reading) -> NDArray[np.int64]:
     """(E, 2)"""
     if sparse.issparse(graph):
         source = Source(format="edges-npz", read=read)
-        return np.ascontiguousarray(edges_of(sparse.csr_matrix(graph), source, "adjacency").T)
+        return np.ascontiguousarray(edges_of(sparse.csr_matrix(graph), source, "adjacency").T, np.int64)
     if getattr(graph, "edge_index", None) is None:
         expected = "a scipy sparse matrix, or something with edge_index, as PyTorch Geometric's Data"
         raise GrandPlusError(f"graph is a {type(graph).__name__}", expected=expected)
