@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from grandplus import resources
 from grandplus.errors import GrandPlusError
 from grandplus.importing.command import add_import
 
@@ -27,6 +28,11 @@ def main() -> int:
     explain = commands.add_parser("explain", help="print the neighbours that a node's prediction comes from")
     explain.add_argument("node", help="its id")
     explain.set_defaults(run=_explain)
+    report = commands.add_parser("report", help="compare runs: a table, and a page with plots in reports/report.html")
+    report.add_argument("runs", nargs="*", metavar="RUN", help="an experiment's name or a Git revision; none: this one")
+    report.set_defaults(run=_report)
+    experiments = commands.add_parser("experiments", help="print all experiments: what differs and what came out")
+    experiments.set_defaults(run=_print_experiments)
     arguments = parser.parse_args()
     try:
         arguments.run(arguments)
@@ -46,6 +52,18 @@ def _explain(arguments: argparse.Namespace) -> None:
     from grandplus.answers.explain import print_explanation
 
     print_explanation(arguments.node)
+
+
+def _report(arguments: argparse.Namespace) -> None:
+    from grandplus.report.command import print_report  # here, as DVC takes a second
+
+    print_report(arguments.runs)
+
+
+def _print_experiments(_: argparse.Namespace) -> None:
+    from grandplus.report.experiments import print_experiments
+
+    print_experiments()
 
 
 def _print_results(_: argparse.Namespace) -> None:
@@ -79,11 +97,10 @@ def _accuracy(scores: dict[str, float]) -> str:
 
 
 def _seconds() -> str:
-    try:
-        times = _read(REPORTS / "timings.json")
-    except GrandPlusError:
+    took = resources.read(resources.LAST)
+    if not took:
         return "not measured here: the results came from the cache"
-    return ", ".join(f"{stage} {times[stage]:.1f}" for stage in STAGES if stage in times)
+    return ", ".join(f"{stage} {took[stage]['seconds']:.1f}" for stage in STAGES if stage in took)
 
 
 def _read(file: Path) -> Any:

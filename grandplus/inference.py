@@ -10,12 +10,12 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
-from tqdm import tqdm
 
 from grandplus import execution
 from grandplus.answers.predictions import write_predictions, write_trial
 from grandplus.errors import GrandPlusError
 from grandplus.graph import Features, Graph
+from grandplus.progress import progress
 from grandplus.propagation.columns import propagate_columns
 from grandplus.propagation.power import BUFFERS, LINE
 from grandplus.scratch import reserve, scratch_root
@@ -38,7 +38,7 @@ def infer_trials(graph_folder: Path, model_folder: Path, out: Path) -> None:
     if not files:
         raise GrandPlusError("holds no model", where=model_folder, fix="run dvc repro train")
     inputs = way = None
-    for trial, file in enumerate(tqdm(files, "infer", unit="trial", disable=None)):
+    for trial, file in enumerate(progress(files, "infer", len(files), "trial")):
         target = out / f"{file.stem}.parquet"
         if target.exists():
             continue

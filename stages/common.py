@@ -1,24 +1,21 @@
-"""What every stage does around its work: check settings, report errors in a line, note the time."""
+"""What every stage does around its work: check settings, report errors in a line, note what it took."""
 
 from __future__ import annotations
 
 import errno
-import json
 import os
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
+from grandplus import resources
 from grandplus.errors import GrandPlusError
 from grandplus.execution import die_with_dvc
 from grandplus.room import refuse_too_large
-from grandplus.scratch import finished_whole, locked
 from grandplus.settings import Settings, load_settings
 
 DATA = Path("data")
-TIMINGS = Path("reports/timings.json")
 
 
 def run(name: str, work: Callable[[Settings], None]) -> None:
@@ -29,7 +26,7 @@ def run(name: str, work: Callable[[Settings], None]) -> None:
         settings = load_settings()
         refuse_too_large(settings, DATA)
         work(settings)
-        _note_time(name, time.perf_counter() - start)
+        resources.note(name, time.perf_counter() - start)
     except GrandPlusError as error:
         print(f"error: {error}", file=sys.stderr)
         code = 2
@@ -48,13 +45,3 @@ def run(name: str, work: Callable[[Settings], None]) -> None:
     # Python's own ending takes a second with torch, in which nothing watches DVC any more, and
     # waits for worker threads.
     os._exit(code)
-
-
-def _note_time(name: str, seconds: float) -> None:
-    """Kept apart from the metrics and known to no stage: the one thing that differs between equal runs."""
-    TIMINGS.parent.mkdir(exist_ok=True)
-    with locked(TIMINGS.with_suffix(".lock"), quiet=True):
-        times: dict[str, Any] = json.loads(TIMINGS.read_text()) if TIMINGS.exists() else {}
-        times[name] = round(seconds, 2)
-        with finished_whole(TIMINGS, alone=True) as partial:
-            partial.write_text(json.dumps(times, indent=2) + "\n")

@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-from tqdm import tqdm
-
 from grandplus.graph import Adjacency
+from grandplus.progress import progress
 from grandplus.propagation.rows import shards
 from grandplus.propagation.weights import weights
 from grandplus.scratch import key_of
@@ -27,7 +26,7 @@ def work(settings: Settings) -> None:
     with output("gfpush", key, ROWS) as folder:
         made = write_shards(adjacency, nodes, folder, weights=w, rmax=push.rmax, top_k=push.top_k, matrix=matrix)
         total = len(list(shards(len(nodes))))
-        for _ in tqdm(made, "gfpush", total, unit="shard", disable=None):
+        for _ in progress(made, "gfpush", total, "shard"):
             pass
 
 

@@ -9,6 +9,7 @@ from stages.common import run
 from stages.folders import checked, output
 
 GRAPH, ROWS, MODEL = Path("data/graph"), Path("data/rows"), Path("data/model")
+LIVE = Path("reports/live/metrics.json")  # in a folder that dvc.yaml names, so that DVC shows it while it is there
 
 
 def work(settings: Settings) -> None:
@@ -18,7 +19,7 @@ def work(settings: Settings) -> None:
     # A GPU rounds differently: its trials are not to be mixed with a CPU's.
     key = key_of(**used, device=device(), graph=checked(GRAPH), rows=checked(ROWS))
     with output("train", key, MODEL) as folder:
-        train_trials(GRAPH, ROWS, folder, settings)
+        train_trials(GRAPH, ROWS, folder, settings, live=LIVE)
 
 
 if __name__ == "__main__":

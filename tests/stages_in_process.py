@@ -40,6 +40,6 @@ def run_stage(stage: str, settings: Settings, base: Path, out: Path) -> None:
         adjacency = Adjacency.load(base / "graph")
         list(write_shards(adjacency, nodes, out, weights=w, rmax=push.rmax, top_k=push.top_k))
     elif stage == "train":
-        train_trials(base / "graph", base / "gfpush", out, settings)
+        train_trials(base / "graph", base / "gfpush", out, settings, live=base / "live.json")
     else:
         infer_trials(base / "graph", base / "train", out)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -15,9 +14,9 @@ from urllib.parse import urljoin, urlsplit
 from urllib.request import url2pathname
 
 import requests
-from tqdm import tqdm
 
 from grandplus.errors import GrandPlusError
+from grandplus.progress import Progress
 
 TIMEOUT = (5, 60)  # seconds to connect, and between two pieces of an answer
 TRIES = 8  # connections for one file
@@ -167,10 +166,9 @@ def _checked_size(answer: requests.Response, have: int, size: int | None) -> int
 
 
 def _save(answer: requests.Response, target: Path, have: int, size: int | None) -> None:
-    quiet = not sys.stderr.isatty()
     with (
         target.open("ab" if have else "wb") as writer,
-        tqdm(desc=target.name, initial=have, total=size, unit="B", unit_scale=True, disable=quiet) as progress,
+        Progress(target.name, size, "B", done=have, scaled=True) as progress,
     ):
         for piece in answer.iter_content(PIECE):
             progress.update(writer.write(piece))

@@ -1,15 +1,14 @@
-"""Plots of training and predictions: CSV for ``dvc plots``, PNG to look at without a browser.
+"""Pictures of training and predictions, as ``dvc plots`` shows them: PNG, so that its page needs no scripts.
 
-Each plot is a PNG and its CSV, of one name. Same input, same version of matplotlib: same bytes.
+Same input, same version of matplotlib: same bytes. Their numbers are in ``details``.
 """
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import matplotlib
 import matplotlib.style
@@ -23,12 +22,11 @@ from numpy.typing import NDArray
 from sklearn.metrics import confusion_matrix
 
 from grandplus.evaluation.calibration import Reliability, expected_calibration_error, reliability
+from grandplus.evaluation.curves import Curve, learning_curve
 from grandplus.evaluation.metrics import Scored, judged_by, select
 
-CONFUSION_ROWS = 20_000  # at most, in confusion.csv: a browser has to draw them
 FAINT_TRIALS = 30  # at most, drawn as lines of their own
 ANNOTATED_CLASSES = 12  # with more, numbers no longer fit in the confusion matrix's cells
-DECIMALS = 6
 
 # Of Okabe and Ito's palette, told apart with any colour vision; training is dashed as well.
 TRAIN, VALIDATION, GREY = "#D55E00", "#0072B2", "#666666"
@@ -49,7 +47,7 @@ STYLE = {
 def write_plots(
     folder: Path | str, *, title: str, history: pa.Table, predictions: Sequence[pa.Table], classes: Sequence[str]
 ) -> None:
-    """Write losses, accuracies, confusion and reliability, each as ``.csv`` and ``.png``; reliability as two CSV.
+    """Write ``losses.png``, ``accuracies.png``, ``confusion.png`` and ``reliability.png``.
 
     Parameters
     ----------
@@ -62,13 +60,8 @@ def write_plots(
 
     Notes
     -----
-    Trials stop at different steps, so means over trials go up to the last step that all of
-    them reached; beyond it they would jump whenever a trial drops out.
-
+    Means over trials go up to the last step that all of them reached, see `Curve`.
     Confusion and reliability are of test nodes, or of validation nodes if no test node has a known label.
-    ``confusion.csv`` has a line per node and trial: of the first trials, as many as fit in
-    `CONFUSION_ROWS`; if not even one does, nodes of the first at even distances. The picture
-    counts everything.
 
     Raises
     ------
@@ -86,23 +79,9 @@ def write_plots(
         _reliability(folder, title, trials, nodes)
 
 
-class _Curve(NamedTuple):
-    """A column of the history; NaN where a trial has no such step."""
-
-    steps: NDArray[np.int64]  # (s,)
-    trials: NDArray[np.float64]  # (t, s)
-    common: int  # the first so many steps were reached by all trials
-
-    @property
-    def mean(self) -> NDArray[np.float64]:
-        return np.asarray(self.trials[:, : self.common].mean(axis=0))
-
-
 def _losses(folder: Path, title: str, history: pa.Table) -> None:
-    train, val = _curve(history, "train_loss"), _curve(history, "val_loss")
+    train, val = learning_curve(history, "train_loss"), learning_curve(history, "val_loss")
     steps, gap = train.steps[: train.common], val.mean - train.mean
-    rows = zip(steps, train.mean, val.mean, gap, strict=True)
-    _write_csv(folder / "losses.csv", ["step", "train_loss", "val_loss", "generalisation_gap"], rows)
     with _figure(folder / "losses.png", (7.5, 5)) as figure:
         axes = figure.add_subplot()
         shade = axes.fill_between(steps, train.mean, val.mean, color=GREY, alpha=0.16, linewidth=0)
@@ -115,9 +94,7 @@ def _losses(folder: Path, title: str, history: pa.Table) -> None:
 
 
 def _accuracies(folder: Path, title: str, history: pa.Table) -> None:
-    train, val = _curve(history, "train_accuracy"), _curve(history, "val_accuracy")
-    rows = zip(train.steps[: train.common], train.mean, val.mean, strict=True)
-    _write_csv(folder / "accuracies.csv", ["step", "train_accuracy", "val_accuracy"], rows)
+    train, val = learning_curve(history, "train_accuracy"), learning_curve(history, "val_accuracy")
     with _figure(folder / "accuracies.png", (7.5, 5)) as figure:
         axes = figure.add_subplot()
         _draw_curves(axes, train, val)
@@ -129,8 +106,6 @@ def _accuracies(folder: Path, title: str, history: pa.Table) -> None:
 
 
 def _confusion(folder: Path, title: str, trials: Sequence[Scored], classes: Sequence[str], nodes: str) -> None:
-    names = ((classes[label], classes[predicted]) for label, predicted in _confusion_rows(trials))
-    _write_csv(folder / "confusion.csv", ["actual", "predicted"], names)
     size = len(classes)
     numbers = range(size)
     counts = np.sum([confusion_matrix(t.label, t.predicted, labels=numbers) for t in trials], axis=0)
@@ -161,16 +136,13 @@ def _reliability(folder: Path, title: str, trials: Sequence[Scored], nodes: str)
     """As trained on the left, with the temperature on the right."""
     correct = np.concatenate([trial.correct for trial in trials])
     sides = {
-        "reliability.csv": ("Before calibration", [trial.confidence for trial in trials]),
-        "reliability_calibrated.csv": ("After calibration", [trial.calibrated for trial in trials]),
+        "Before calibration": [trial.confidence for trial in trials],
+        "After calibration": [trial.calibrated for trial in trials],
     }
     with _figure(folder / "reliability.png", (10.5, 6.8)) as figure:
         axes = figure.subplots(2, 2, sharex=True, sharey="row", gridspec_kw={"height_ratios": [3.6, 1]})
-        for (upper, lower), (file, (name, confidence)) in zip(axes.T, sides.items(), strict=True):
+        for (upper, lower), (name, confidence) in zip(axes.T, sides.items(), strict=True):
             bins = reliability(np.concatenate(confidence), correct)
-            filled = bins.count > 0
-            rows = zip(bins.confidence[filled], bins.accuracy[filled], bins.count[filled], strict=True)
-            _write_csv(folder / file, ["confidence", "accuracy", "count"], rows)
             pairs = zip(confidence, trials, strict=True)
             ece = np.mean([expected_calibration_error(found, trial.correct) for found, trial in pairs])
             upper.set_title(f"{name}, expected calibration error {ece:.3f}", size=11)
@@ -193,27 +165,7 @@ def _draw_bins(upper: Axes, lower: Axes, bins: Reliability, trials: int) -> None
     lower.set_xlabel("Confidence")
 
 
-def _curve(history: pa.Table, column: str) -> _Curve:
-    _, trial = np.unique(history["trial"].to_numpy(), return_inverse=True)
-    steps, step = np.unique(history["step"].to_numpy(), return_inverse=True)
-    values = np.full((trial.max() + 1, len(steps)), np.nan)
-    values[trial, step] = history[column].to_numpy()
-    reached = np.zeros(values.shape, dtype=bool)
-    reached[trial, step] = True
-    return _Curve(steps, values, int(np.logical_and.accumulate(reached.all(axis=0)).sum()))
-
-
-def _confusion_rows(trials: Sequence[Scored]) -> Iterator[tuple[int, int]]:
-    sizes = np.cumsum([len(trial.label) for trial in trials])
-    whole = int((sizes <= CONFUSION_ROWS).sum())
-    for trial in trials[:whole]:
-        yield from zip(trial.label, trial.predicted, strict=True)
-    if not whole:
-        chosen = np.linspace(0, sizes[0] - 1, CONFUSION_ROWS).astype(np.int64)
-        yield from zip(trials[0].label[chosen], trials[0].predicted[chosen], strict=True)
-
-
-def _draw_curves(axes: Axes, train: _Curve, val: _Curve) -> None:
+def _draw_curves(axes: Axes, train: Curve, val: Curve) -> None:
     several = len(train.trials) > 1
     marker = None
     if len(train.steps) == 1:  # makes no line
@@ -243,7 +195,7 @@ def _head(figure: Figure, title: str, subject: str) -> None:
     figure.suptitle(f"{title}\n{subject}", x=0.02, ha="left", linespacing=1.4, parse_math=False)
 
 
-def _faint(curve: _Curve) -> str:
+def _faint(curve: Curve) -> str:
     count = len(curve.trials)
     which = "each trial" if count <= FAINT_TRIALS else f"the first {FAINT_TRIALS} trials"
     return f" (faint: {which})" if count > 1 else ""
@@ -264,10 +216,3 @@ def _figure(file: Path, inches: tuple[float, float]) -> Iterator[Figure]:
     FigureCanvasAgg(figure)  # draws it, whatever the user's backend is
     yield figure
     figure.savefig(file, metadata={"Software": None})  # else the version of matplotlib
-
-
-def _write_csv(file: Path, header: Sequence[str], rows: Iterable[Iterable[Any]]) -> None:
-    with file.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(header)
-        writer.writerows([round(x, DECIMALS) if isinstance(x, float) else x for x in row] for row in rows)

@@ -116,6 +116,8 @@ class Workspace:
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
+                # Ctrl-C reaches it even where this process was started in the background, and ignores that.
+                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
             )
 
     @property
@@ -140,7 +142,7 @@ class Workspace:
         for folder in ("data", "reports"):
             for file in sorted((self.checkout / folder).rglob("*")):
                 name = str(file.relative_to(self.checkout))
-                if file.is_file() and not name.startswith(("data/catalog/", "reports/timings.")):
+                if file.is_file() and not name.startswith(("data/catalog/", "reports/resources.")):
                     found[name] = hashlib.sha256(file.read_bytes()).hexdigest()
         return found
 

@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
+from browser import look_at
 from project import commit, copy_project, set_params
 
 from grandplus.__main__ import main
@@ -46,6 +47,15 @@ class Project:
     def ran(self, *arguments: str) -> list[str]:
         """The stages whose commands were run."""
         return re.findall(r"^> python -m stages\.(\w+)$", self.dvc(*arguments), re.MULTILINE)
+
+    def grandplus(self, *arguments: str, code: int = 0) -> str:
+        """What one of our own commands prints."""
+        command = [sys.executable, "-m", "grandplus", *arguments]
+        run = subprocess.run(
+            command, cwd=self.folder, env=self.environment, capture_output=True, text=True, check=False
+        )
+        assert run.returncode == code, run.stderr
+        return run.stdout + run.stderr
 
     def restore(self) -> None:
         """Back to the committed settings and code, with the results of the first run."""
@@ -121,6 +131,32 @@ def test_edited_code_reruns_only_what_uses_it(project, file, first):
     source = project.folder / file
     source.write_text(source.read_text() + "\n# edited\n")
     assert project.ran("repro")[0] == first
+
+
+def test_experiments_are_listed_and_compared(project):
+    project.dvc("exp", "run", "-n", "slow", "-S", "train.lr=0.005")
+    lines = {line.split()[0]: line for line in project.grandplus("experiments").splitlines()}
+    metrics = json.loads((project.folder / "reports/metrics.json").read_text())
+    assert re.search(r" cora +ppr +1 +train.lr=0.005 train.max_epochs=4 ", lines["slow"])
+    assert f"{100 * metrics['test']['accuracy']['mean']:.2f} %" in lines["slow"]
+    assert f"{metrics['test']['ece']['calibrated']:.3f}" in lines["slow"]
+    assert not re.search(r"[\[{]|\.py|sha|null", "".join(lines.values()))
+    printed = project.grandplus("report", "slow", "HEAD")
+    assert re.search(r"slow +cora +ppr +1 +train.lr=0.005 train.max_epochs=4 ", printed)
+    page = (project.folder / "reports/report.html").read_text()
+    assert len(re.findall('<section class="run"', page)) == 2
+    assert "Nothing can be said of runs with one trial each" in page
+    [line] = project.grandplus("report", "nosuch", code=2).splitlines()
+    assert line.startswith("error: nosuch: unknown Git revision 'nosuch'")
+
+
+def test_the_page_of_dvc_plots_needs_no_network(project, tmp_path):
+    project.dvc("plots", "show")
+    drawn = "[...document.images].filter(image => image.complete && image.naturalWidth > 100).length"
+    seen = look_at(project.folder / "dvc_plots/index.html", tmp_path, drawn)
+    assert seen.values[drawn] == 4
+    assert seen.console == []
+    assert all(address.startswith("file:") for address in seen.requests)
 
 
 @pytest.mark.parametrize("way", ["--temp", "--queue"])
