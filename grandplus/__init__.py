@@ -22,6 +22,7 @@ _HOME = {
     "infer": "inference",
     "load_settings": "settings",
     "propagate": "propagation.power",
+    "save_dataset": "importing.python",
     "train": "training.trainer",
     "weights": "propagation.weights",
 }

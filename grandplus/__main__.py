@@ -1,4 +1,4 @@
-"""What the last run came to, and its predictions for single nodes."""
+"""The way in for your own graph, what the last run came to, and its predictions for single nodes."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 
 from grandplus import resources
 from grandplus.errors import GrandPlusError
+from grandplus.importing.command import add_import
 
 REPORTS = Path("reports")
 STAGES = ("download", "preprocess", "gfpush", "train", "infer", "evaluate")
@@ -19,6 +20,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m grandplus", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="command")
     commands.add_parser("results", help="print the last run's results").set_defaults(run=_print_results)
+    add_import(commands)
     predict = commands.add_parser("predict", help="predict a few nodes, with the exact L1 error of each one's row")
     predict.add_argument("--nodes", required=True, metavar="FILE", help="ids, one a line; - is standard input")
     predict.add_argument("--dataset", help="refuse models of another one")

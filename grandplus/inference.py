@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
 
@@ -144,6 +145,9 @@ def _multiply(features: Features, weight: NDArray[np.float32], out: NDArray[np.f
 
     def multiply(start: int) -> None:
         end = min(start + ROWS_AT_ONCE, len(out))
+        if not sp.issparse(features):
+            out[start:end] = (torch.tensor(features[start:end]) @ dense).numpy()
+            return
         first, last = int(features.indptr[start]), int(features.indptr[end])
         indptr = (features.indptr[start : end + 1] - first).astype(np.int32)
         # Copies, as PyTorch warns of arrays that can't be written to.

@@ -7,11 +7,15 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 from grandplus import resources
 from grandplus.errors import GrandPlusError
 from grandplus.execution import die_with_dvc
+from grandplus.room import refuse_too_large
 from grandplus.settings import Settings, load_settings
+
+DATA = Path("data")
 
 
 def run(name: str, work: Callable[[Settings], None]) -> None:
@@ -19,7 +23,9 @@ def run(name: str, work: Callable[[Settings], None]) -> None:
     die_with_dvc()
     start, code = time.perf_counter(), 0
     try:
-        work(load_settings())
+        settings = load_settings()
+        refuse_too_large(settings, DATA)
+        work(settings)
         resources.note(name, time.perf_counter() - start)
     except GrandPlusError as error:
         print(f"error: {error}", file=sys.stderr)

@@ -20,6 +20,7 @@ def work(settings: Settings) -> None:
         raw = read(RAW, settings.source, CATALOG)
         steps.update()
         graph, splits = preprocess(raw, settings)
+        splits.refuse_untested()
         steps.update()
         graph.save(folder)
         splits.save(folder)

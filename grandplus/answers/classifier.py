@@ -24,12 +24,13 @@ from grandplus.inference import infer, model_inputs
 from grandplus.preprocess import preprocess
 from grandplus.propagation.gfpush import gfpush
 from grandplus.propagation.weights import weights
-from grandplus.settings import GFPush, Preprocess, Section, Settings, Train, checked_settings
+from grandplus.settings import GFPush, Preprocess, Reading, Section, Settings, Source, Train, checked_settings
 from grandplus.splits import Splits
 from grandplus.training import trainer
 
 _SECTIONS: dict[str, type[Section]] = {"preprocess": Preprocess, "gfpush": GFPush, "train": Train}
 _NAME = "GrandPlusClassifier"
+_SOURCE = Source(format="arrays", read=Reading(weights="ignore"))
 
 
 class GrandPlusClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -67,6 +68,7 @@ class GrandPlusClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         features: str = "row-normalize",
         train_per_class: int = 20,
         val_per_class: int = 10,
+        shortage: str = "fail",
         unlabelled: str | int = "all",
         lr: float = 0.01,
         weight_decay: float = 0.001,
@@ -121,14 +123,14 @@ class GrandPlusClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         GrandPlusError : an argument is not what it should be, or a parameter's value is impossible.
         """
         nodes = adjacency.shape[0] if sp.issparse(adjacency) else 0
-        edges = edges_of(sp.coo_array(adjacency) if nodes else adjacency, "adjacency")
+        edges = edges_of(sp.coo_array(adjacency) if nodes else adjacency, _SOURCE, "adjacency")
         # A copy of what is sparse, as entries are merged and zeros dropped where they stand.
         matrix = features_of(X.tocsr(copy=True) if sp.issparse(X) else np.asarray(X), nodes, "X")
         self.classes_, labels = _numbered(y, nodes)
         split = _split({"train": train, "val": val, "test": test}, labels)
         names = [str(name) for name in self.classes_.tolist()]
         settings = self._settings("public" if split else "per-class")
-        raw = RawGraph(edges, nodes, matrix, labels, names, np.arange(nodes), split)
+        raw = RawGraph(edges, nodes, matrix, labels, names, np.arange(nodes), [split] if split else [])
         graph, splits = preprocess(raw, settings)
         held_out = HeldOut(graph, splits)
         with _one_thread():
@@ -159,7 +161,7 @@ class GrandPlusClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             for section, model in _SECTIONS.items()
         }
         sections["preprocess"]["split"] = split
-        fixed = {"dataset": "arrays", "expect": None, "source": {"format": "arrays"}, "synthetic": {}}
+        fixed = {"dataset": "arrays", "expect": None, "source": _SOURCE.model_dump(), "synthetic": {}}
         return checked_settings(fixed | plain | sections, _NAME)
 
     def _trained(

@@ -84,7 +84,8 @@ def _complete(
                 found = _cached(source, place, cache)
                 wanted = {name: sha256 for name, sha256 in _files(source, place).items() if name not in found}
                 for name, file in deliver(place, sorted(wanted), folder, partial(announce, place, folder)):
-                    sha256 = checked(file, wanted[name], where=f"{name} from {label(place)}")
+                    fix = "if the change is meant, import it again" if place.local else ""
+                    sha256 = checked(file, wanted[name], where=f"{name} from {label(place)}", fix=fix)
                     os.replace(file, cache / sha256)
                     if wanted[name] is None and not place.mirror:  # whose files a user may change
                         _note(cache, place, name, sha256)
@@ -156,7 +157,7 @@ def _announce(place: Place, folder: Path, size: int, *, expect: Expect | None, r
     if expect:
         # Node ids of both directions, as read and as kept; float32 features, in full or as sparse as the file.
         graph = 16 * expect.edges if expect.edges is not None else content
-        features = min(4 * expect.nodes * expect.features, content)
+        features = min(4 * expect.nodes * (expect.features or 0), content)
         report(f"the dataset then needs roughly {_gib(graph + features)} of memory")
     if free < needed:
         fix = "free some, or set GRANDPLUS_CACHE to a folder on another disk"

@@ -38,7 +38,7 @@ def checkout(tmp_path, monkeypatch):
         (tmp_path / "data" / folder).mkdir(parents=True)
     data = tmp_path / "data"
     graph.save(data / "graph")
-    splits = make_splits(labels, Preprocess(**settings), split, seed=0, trials=1)
+    splits = make_splits(labels, Preprocess(**settings), [split], seed=0, trials=1)
     splits.save(data / "graph")
     gfpush(graph, [3], weights=WEIGHTS, rmax=0, top_k=2).save(data / "rows")
     model.save(data / "model" / "trial-00000.safetensors")

@@ -116,6 +116,8 @@ class Workspace:
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
+                # Ctrl-C reaches it even where this process was started in the background, and ignores that.
+                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
             )
 
     @property

@@ -22,6 +22,7 @@ from harness import STAGES, VICTIMS, Note, Workspace
 from processes import PATIENCE, is_alive, python, wait_until
 
 KILLS = int(os.environ.get("GRANDPLUS_KILLS") or 0)
+TRIES = 20
 CASES = [
     (stage, victim, seed)
     for (i, stage), (j, victim) in itertools.product(enumerate(STAGES), enumerate(VICTIMS))
@@ -35,10 +36,12 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /pro
 @pytest.mark.parametrize(("stage", "victim", "seed"), CASES, ids=[f"{s}-{v}-seed{n}" for s, v, n in CASES])
 def test_rerun_equals_undisturbed_run(workspace: Workspace, note: Note, stage: str, victim: str, seed: int) -> None:
     stream = random.Random(f"{stage}-{victim}-{seed}")
-    problems = None
-    while problems is None:  # at first, and if the stage ended before the kill: its true duration is known then
+    for _ in range(TRIES):
         delay = stream.uniform(0, workspace.seconds[stage])
         problems = workspace.kill_and_rerun(stage, victim, delay)
+        if problems is not None:
+            break  # or else the stage ended before the kill: its true duration is known now
+    assert problems is not None, f"it ended {TRIES} times before the kill"
     note(seed, stage, f"{delay:.3f}", VICTIMS[victim].name, victim, problems, workspace.digest())
     assert not problems, "\n".join(problems)
 
