@@ -88,8 +88,12 @@ class Workspace:
         """What is wrong after two runs of all stages: DVC lets one in, and the other is told so or comes after it."""
         self.stop()
         self._forget(*STAGES)
-        runs = [self.start("repro") for _ in range(2)]
-        codes, said = [_wait(run) for run in runs], self.log.read_text()
+        runs, logs = [], []
+        for _ in range(2):
+            runs.append(self.start("repro"))
+            logs.append(self.log)
+        codes = [_wait(run) for run in runs]
+        said = "".join(log.read_text() for log in logs)
         told = codes == [0, 0] or (min(codes) == 0 and ("Unable to acquire lock" in said or "is busy" in said))
         return ([] if told else [f"they ended with {codes}: {said}"]) + self._rerun_alone()
 

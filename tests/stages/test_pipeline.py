@@ -251,7 +251,7 @@ def test_the_classifier_gives_the_pipelines_bytes(project, raw_graph, monkeypatc
     plain = settings.model_dump(include={"matrix", "seed", "trials"})
     classifier = GrandPlusClassifier(**plain, **parameters, **settings.train.model_dump())
     adjacency = sp.coo_array((np.ones(raw.edges.shape[1]), tuple(raw.edges)), shape=(raw.nodes, raw.nodes))
-    classifier.fit(adjacency, raw.features, raw.labels, **raw.splits)
+    classifier.fit(adjacency, raw.features, raw.labels, **raw.splits[0])
     taken = pq.read_table(project.folder / "data/predictions/predictions.parquet").to_pydict()
     assert classifier.predict_proba().tolist() == taken["probabilities"]
     assert classifier.confident().tolist() == taken["confident"]
