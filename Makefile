@@ -17,13 +17,13 @@ check: .venv/ready ## lint, format and types
 	mypy
 
 experiments: .venv/ready ## all experiments: what differs and what came out
-	@dvc exp show --no-pager --md --only-changed --hide-workspace --drop '^(data|grandplus|stages)/|^(source|expect|ppr|avg|single|custom)\.'
+	@python -m grandplus experiments
 
 bench: .venv/ready ## measure GFPush, power iteration, training and embedding against their references; minutes, on an idle machine
 	@failed=0; for part in gfpush power training embedding; do python -m benchmarks.$$part || failed=1; done; exit $$failed
 
-faults: .venv/ready ## kill every stage in every way, ten times each; minutes
-	GRANDPLUS_KILLS=10 python -m pytest tests/faults
+faults: .venv/ready ## kill every stage in every way, three times each, and damage its files; a quarter of an hour
+	GRANDPLUS_KILLS=3 GRANDPLUS_FAULTS_TABLE=tests/faults/table.csv python -m pytest tests/faults
 
 .venv/ready: requirements/main.lock requirements/torch.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -40,4 +40,4 @@ lock:
 	sed -i '1i # Made by make lock; all but PyTorch, which stands in requirements/torch.lock.' requirements/main.lock
 
 clean: ## remove unfinished work and results; DVC's cache and downloads stay
-	rm -rf .grandplus data/raw data/graph data/rows data/model data/predictions reports/plots
+	rm -rf .grandplus data/raw data/graph data/rows data/model data/predictions reports/plots reports/report.html

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from grandplus.datasets.raw import read
-from grandplus.graph import Graph
+from grandplus.graph import Adjacency, Graph
 from grandplus.preprocess import preprocess
 from grandplus.propagation.rows import Rows
 from grandplus.propagation.shards import write_shards
@@ -98,11 +98,11 @@ def rows_folder(settings: Settings, graph: Path) -> Path:
     """The folder of the rows that the trials need; the same for settings that differ in training only."""
     push, matrix = settings.gfpush, settings.matrix
     w = weights(matrix, order=push.order, alpha=push.alpha, custom=push.weights)
-    nodes = Splits.load(graph).needing_rows()
-    of = {"nodes": hashlib.sha256(nodes.data).hexdigest(), "graph": Graph.load(graph).adjacency.fingerprint}
+    adjacency, nodes = Adjacency.load(graph), Splits.load(graph).needing_rows()
+    of = {"nodes": hashlib.sha256(nodes.data).hexdigest(), "graph": adjacency.fingerprint}
 
     def make(folder: Path) -> None:
-        for _ in write_shards(graph, nodes, folder, weights=w, rmax=push.rmax, top_k=push.top_k, matrix=matrix):
+        for _ in write_shards(adjacency, nodes, folder, weights=w, rmax=push.rmax, top_k=push.top_k, matrix=matrix):
             pass
 
     return _kept("rows", {**of, "matrix": matrix, "push": push.model_dump()}, make)

@@ -10,9 +10,11 @@ from typing import Any
 
 _HOME = {
     "Adjacency": "graph",
+    "GrandPlusClassifier": "answers.classifier",
     "GrandPlusError": "errors",
     "Graph": "graph",
     "Model": "training.model",
+    "Predictor": "answers.predictor",
     "Rows": "propagation.rows",
     "Split": "splits",
     "Splits": "splits",
@@ -20,6 +22,7 @@ _HOME = {
     "infer": "inference",
     "load_settings": "settings",
     "propagate": "propagation.power",
+    "save_dataset": "importing.python",
     "train": "training.trainer",
     "weights": "propagation.weights",
 }

@@ -1,4 +1,4 @@
-"""``python -m grandplus results``: what the last run came to, as a short table."""
+"""The way in for your own graph, what the last run came to, and its predictions for single nodes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from grandplus import resources
 from grandplus.errors import GrandPlusError
+from grandplus.importing.command import add_import
 
 REPORTS = Path("reports")
 STAGES = ("download", "preprocess", "gfpush", "train", "infer", "evaluate")
@@ -18,27 +20,66 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m grandplus", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="command")
     commands.add_parser("results", help="print the last run's results").set_defaults(run=_print_results)
+    add_import(commands)
+    predict = commands.add_parser("predict", help="predict a few nodes, with the exact L1 error of each one's row")
+    predict.add_argument("--nodes", required=True, metavar="FILE", help="ids, one a line; - is standard input")
+    predict.add_argument("--dataset", help="refuse models of another one")
+    predict.set_defaults(run=_predict)
+    explain = commands.add_parser("explain", help="print the neighbours that a node's prediction comes from")
+    explain.add_argument("node", help="its id")
+    explain.set_defaults(run=_explain)
+    report = commands.add_parser("report", help="compare runs: a table, and a page with plots in reports/report.html")
+    report.add_argument("runs", nargs="*", metavar="RUN", help="an experiment's name or a Git revision; none: this one")
+    report.set_defaults(run=_report)
+    experiments = commands.add_parser("experiments", help="print all experiments: what differs and what came out")
+    experiments.set_defaults(run=_print_experiments)
     arguments = parser.parse_args()
     try:
-        arguments.run()
+        arguments.run(arguments)
     except GrandPlusError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     return 0
 
 
-def _print_results() -> None:
+def _predict(arguments: argparse.Namespace) -> None:
+    from grandplus.answers.predict import print_predictions  # here, as torch takes a second
+
+    print_predictions(arguments.nodes, arguments.dataset)
+
+
+def _explain(arguments: argparse.Namespace) -> None:
+    from grandplus.answers.explain import print_explanation
+
+    print_explanation(arguments.node)
+
+
+def _report(arguments: argparse.Namespace) -> None:
+    from grandplus.report.command import print_report  # here, as DVC takes a second
+
+    print_report(arguments.runs)
+
+
+def _print_experiments(_: argparse.Namespace) -> None:
+    from grandplus.report.experiments import print_experiments
+
+    print_experiments()
+
+
+def _print_results(_: argparse.Namespace) -> None:
     from grandplus.settings import read_yaml
 
     metrics, settings = _read(REPORTS / "metrics.json"), read_yaml(REPORTS / "settings.yaml")
-    test, val, error = metrics["test"], metrics["val"], metrics["rows"]["l1_error"]
-    lines = {
-        "dataset, matrix": f"{settings['dataset']}, {settings['matrix']}, {settings['trials']} trials",
-        "test accuracy": _accuracy(test["accuracy"]),
-        "validation accuracy": _accuracy(val["accuracy"]),
-        "test macro-F1": f"{100 * test['macro_f1']['mean']:.2f} %",
+    test, val, error = metrics.get("test"), metrics["val"], metrics["rows"]["l1_error"]
+    lines = {"dataset, matrix": f"{settings['dataset']}, {settings['matrix']}, {settings['trials']} trials"}
+    if test:
+        lines["test accuracy"] = _accuracy(test["accuracy"])
+    lines["validation accuracy"] = _accuracy(val["accuracy"])
+    if test:
+        lines["test macro-F1"] = f"{100 * test['macro_f1']['mean']:.2f} %"
+    lines |= {
         "row L1 error": f"mean {error['mean']:.4f}, max {error['max']:.4f}",
-        "predictions": "data/predictions/trial-*.parquet",
+        "predictions": "data/predictions/predictions.parquet",
         "plots": "reports/plots/*.png",
         "settings, scores": "reports/settings.yaml, metrics.json, per_class.json",
         "seconds, as last run": _seconds(),
@@ -56,11 +97,10 @@ def _accuracy(scores: dict[str, float]) -> str:
 
 
 def _seconds() -> str:
-    try:
-        times = _read(REPORTS / "timings.json")
-    except GrandPlusError:
+    took = resources.read(resources.LAST)
+    if not took:
         return "not measured here: the results came from the cache"
-    return ", ".join(f"{stage} {times[stage]:.1f}" for stage in STAGES if stage in times)
+    return ", ".join(f"{stage} {took[stage]['seconds']:.1f}" for stage in STAGES if stage in took)
 
 
 def _read(file: Path) -> Any:

@@ -1,4 +1,5 @@
-"""What preprocessing does to features, dense or sparse, without a second copy of them in memory."""
+"""What preprocessing does to features, dense or sparse, without a second copy of them in memory; and features made
+from the graph where there are no others."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from grandplus.compiled import FLOAT32, INT64, compiled, writable
-from grandplus.graph import Features, csr_of
+from grandplus.graph import Adjacency, Features, csr_of
 
 BLOCK = 2**16  # rows of dense features at a time
 
@@ -57,6 +58,29 @@ def standardize(features: Features) -> NDArray[np.float32]:
     for rows in _blocks(len(dense)):
         found[rows] = (dense[rows] - mean) * scale
     return found
+
+
+def degree(adjacency: Adjacency) -> NDArray[np.float32]:
+    """ln(1 + number of neighbours), as the one feature: float32 (n, 1)."""
+    return np.log1p(np.diff(adjacency.indptr)).astype(np.float32)[:, None]
+
+
+def onehot_degree(adjacency: Adjacency) -> Features:
+    """A 1 in the column of the node's degree, one for each degree that there is: float32 CSR (n, degrees).
+
+    >>> onehot_degree(Adjacency(np.array([0, 1, 3, 4, 4]), np.array([1, 0, 2, 1]))).toarray().tolist()
+    [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]
+    """
+    degrees, column = np.unique(np.diff(adjacency.indptr), return_inverse=True)
+    nodes = adjacency.nodes
+    ones = np.ones(nodes, np.float32)
+    return csr_of(np.arange(nodes + 1, dtype=np.int64), column.astype(np.int32), ones, len(degrees))
+
+
+def adjacency_rows(adjacency: Adjacency) -> Features:
+    """Each node's neighbours, equal weights that sum to 1: float32 CSR (n, n)."""
+    indices = np.asarray(adjacency.indices, np.int32)
+    return row_normalize(csr_of(adjacency.indptr, indices, np.ones(len(indices), np.float32), adjacency.nodes))
 
 
 def zero_rows(features: Features) -> int:

@@ -36,10 +36,12 @@ class Adjacency:
 
     indptr : int64 (n + 1,)
     indices : int32 or int64 (stored entries,)
+    folder : that it was loaded from, if it was: another process is then sent no arrays but loads it too
     """
 
     indptr: NDArray[np.int64]
     indices: NDArray[Any]
+    folder: Path | None = None
 
     @property
     def nodes(self) -> int:
@@ -63,8 +65,13 @@ class Adjacency:
 
     @classmethod
     def load(cls, folder: Path | str) -> Adjacency:
-        folder = Path(folder)
-        return cls(_map(folder / "indptr.npy"), _map(folder / "indices.npy"))
+        folder = Path(folder).absolute()
+        return cls(_map(folder / "indptr.npy"), _map(folder / "indices.npy"), folder)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self.folder:
+            return adjacency_at, (self.folder, self.fingerprint)
+        return Adjacency, (self.indptr, self.indices)
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +84,6 @@ class Graph:
     classes : names
     node_ids : (n,), the ids that the data came with
     facts : what was counted, merged and dropped on the way here
-    folder : that it was loaded from
     """
 
     adjacency: Adjacency
@@ -86,7 +92,6 @@ class Graph:
     classes: list[str]
     node_ids: NDArray[Any]
     facts: dict[str, Any] = field(default_factory=dict)
-    folder: Path | None = None
 
     def save(self, folder: Path) -> None:
         """Write the arrays into an existing folder."""
@@ -123,26 +128,32 @@ class Graph:
             classes=list(_read_json(folder / "classes.json")),
             node_ids=read_parquet(folder / "node_ids.parquet")["id"].to_numpy(),
             facts=facts,
-            folder=folder,
         )
 
 
-@functools.lru_cache(maxsize=1)
 def adjacency_at(folder: Path, fingerprint: str) -> Adjacency:
-    """The adjacency of a saved graph, checked and memory-mapped once for all tasks of a process.
+    """The adjacency of a saved graph, memory-mapped and checked once for all tasks of a process.
+
+    fingerprint : the one that it must have
 
     Raises
     ------
     GrandPlusError : there is no such folder, or another graph in it.
     """
-    adjacency = Adjacency.load(folder)
-    if adjacency.fingerprint != fingerprint:
+    if _adjacency_at(folder).fingerprint != fingerprint:
+        _adjacency_at.cache_clear()  # it may have been made anew since
+    if _adjacency_at(folder).fingerprint != fingerprint:
         raise GrandPlusError(
             "holds another graph for this process than for the one that gave it work",
             where=folder,
             fix="keep the project in a folder that all machines share",
         )
-    return adjacency
+    return _adjacency_at(folder)
+
+
+@functools.lru_cache(maxsize=1)
+def _adjacency_at(folder: Path) -> Adjacency:
+    return Adjacency.load(folder)
 
 
 def build_adjacency(edges: NDArray[Any], nodes: int) -> tuple[Adjacency, dict[str, int]]:

@@ -7,32 +7,30 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
+import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
-from tqdm import tqdm
 
 from grandplus import execution
+from grandplus.answers.predictions import write_predictions, write_trial
 from grandplus.errors import GrandPlusError
 from grandplus.graph import Features, Graph
+from grandplus.progress import progress
 from grandplus.propagation.columns import propagate_columns
 from grandplus.propagation.power import BUFFERS, LINE
-from grandplus.scratch import finished_whole, reserve, scratch_root
-from grandplus.splits import Split, Splits
+from grandplus.scratch import reserve, scratch_root
+from grandplus.splits import Splits
 from grandplus.training.csr import CSR
 from grandplus.training.model import ROWS_AT_ONCE, Model
 
 GIB = 2**30
 BASE = 400 * 2**20  # of the process itself, with PyTorch
-OUTPUT_COPIES = 4  # of the (n, C) probabilities, while a table is made of them
 
 
 def infer_trials(graph_folder: Path, model_folder: Path, out: Path) -> None:
-    """Write ``trial-00000.parquet``, … into the existing folder ``out`` for every model.
+    """Write ``trial-00000.parquet``, … into the existing folder ``out`` for every model, and what they come to.
 
-    Columns: node (original id), part (train, val, test or other), label (-1: unknown), predicted,
-    confidence (of the predicted class) and probabilities (one a class).
+    See ``write_trial`` and ``write_predictions`` for the tables.
     """
     torch.set_num_threads(1)  # one thread gives the same bytes anywhere
     graph, splits = Graph.load(graph_folder), Splits.load(graph_folder)
@@ -40,7 +38,7 @@ def infer_trials(graph_folder: Path, model_folder: Path, out: Path) -> None:
     if not files:
         raise GrandPlusError("holds no model", where=model_folder, fix="run dvc repro train")
     inputs = way = None
-    for trial, file in enumerate(tqdm(files, "infer", unit="trial", disable=None)):
+    for trial, file in enumerate(progress(files, "infer", len(files), "trial")):
         target = out / f"{file.stem}.parquet"
         if target.exists():
             continue
@@ -50,9 +48,8 @@ def infer_trials(graph_folder: Path, model_folder: Path, out: Path) -> None:
             print(f"infer: {way}", flush=True)
         if inputs is None and not model.multiplies_first:
             inputs = model_inputs(graph, model)  # the same for all trials: they share the propagation matrix
-        table = predictions_table(graph, splits.of(trial), infer(graph, model, inputs=inputs))
-        with finished_whole(target) as partial:
-            pq.write_table(table, partial)
+        write_trial(target, graph, splits.of(trial), infer(graph, model, inputs=inputs))
+    write_predictions(out, graph, splits)
 
 
 def infer(graph: Graph, model: Model, *, inputs: NDArray[np.float32] | None = None) -> NDArray[np.float32]:
@@ -127,7 +124,7 @@ def plan(graph: Graph, model: Model) -> Plan:
     width = model.first_weight.shape[1] if model.multiplies_first else int(graph.features.shape[1])
     parameters = sum(tensor.nbytes for tensor in model.mlp.state_dict().values())
     adjacency = graph.adjacency.indptr.nbytes + graph.adjacency.indices.nbytes
-    fixed = BASE + parameters + adjacency + OUTPUT_COPIES * 4 * nodes * len(graph.classes)
+    fixed = BASE + parameters + adjacency + 4 * nodes * len(graph.classes)
     a_column = 4 * BUFFERS * nodes
     least = min(width, LINE)
     for in_memory in (True, False):
@@ -148,6 +145,9 @@ def _multiply(features: Features, weight: NDArray[np.float32], out: NDArray[np.f
 
     def multiply(start: int) -> None:
         end = min(start + ROWS_AT_ONCE, len(out))
+        if not sp.issparse(features):
+            out[start:end] = (torch.tensor(features[start:end]) @ dense).numpy()
+            return
         first, last = int(features.indptr[start]), int(features.indptr[end])
         indptr = (features.indptr[start : end + 1] - first).astype(np.int32)
         # Copies, as PyTorch warns of arrays that can't be written to.
@@ -164,22 +164,3 @@ def _scaled(values: NDArray[np.float32], model: Model) -> NDArray[np.float32]:
     if not model.train.renormalize:
         values *= np.float32(1 - model.train.dropnode)
     return values
-
-
-def predictions_table(graph: Graph, split: Split, probabilities: NDArray[np.float32]) -> pa.Table:
-    """One line a node, in the order of the graph."""
-    part = np.full(graph.adjacency.nodes, 3, np.int8)
-    for number, nodes in enumerate((split.train, split.val, split.test)):
-        part[nodes] = number
-    names = pa.array(["train", "val", "test", "other"])
-    flat = pa.array(probabilities.ravel())
-    return pa.table(
-        {
-            "node": pa.array(graph.node_ids),
-            "part": pa.DictionaryArray.from_arrays(part, names).cast(pa.string()),
-            "label": pa.array(graph.labels),
-            "predicted": pa.array(probabilities.argmax(axis=1)),
-            "confidence": pa.array(probabilities.max(axis=1)),
-            "probabilities": pa.FixedSizeListArray.from_arrays(flat, probabilities.shape[1]),
-        }
-    )

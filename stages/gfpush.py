@@ -1,17 +1,16 @@
 """data/graph -> data/rows: sparse rows of Π for L ∪ U' ∪ validation, shard by shard."""
 
-import hashlib
 from pathlib import Path
 
-from tqdm import tqdm
-
 from grandplus.graph import Adjacency
+from grandplus.progress import progress
 from grandplus.propagation.rows import shards
 from grandplus.propagation.weights import weights
-from grandplus.scratch import key_of, scratch
+from grandplus.scratch import key_of
 from grandplus.settings import Settings
 from grandplus.splits import Splits
 from stages.common import run
+from stages.folders import checked, output
 
 GRAPH, ROWS = Path("data/graph"), Path("data/rows")
 
@@ -20,16 +19,14 @@ def work(settings: Settings) -> None:
     from grandplus.propagation.shards import write_shards
 
     push, matrix = settings.gfpush, settings.matrix
-    adjacency = Adjacency.load(GRAPH)
-    nodes = Splits.load(GRAPH).needing_rows()
-    key = key_of(
-        matrix=matrix, push=push.model_dump(), graph=adjacency.fingerprint, nodes=hashlib.sha256(nodes.data).hexdigest()
-    )
+    graph = checked(GRAPH, "indptr.npy", "indices.npy", "splits.parquet")
+    adjacency, nodes = Adjacency.load(GRAPH), Splits.load(GRAPH).needing_rows()
+    key = key_of(matrix=matrix, push=push.model_dump(), graph=graph)
     w = weights(matrix, order=push.order, alpha=push.alpha, custom=push.weights)
-    with scratch("gfpush", key, ROWS) as folder:
-        made = write_shards(GRAPH, nodes, folder, weights=w, rmax=push.rmax, top_k=push.top_k, matrix=matrix)
+    with output("gfpush", key, ROWS) as folder:
+        made = write_shards(adjacency, nodes, folder, weights=w, rmax=push.rmax, top_k=push.top_k, matrix=matrix)
         total = len(list(shards(len(nodes))))
-        for _ in tqdm(made, "gfpush", total, unit="shard", disable=None):
+        for _ in progress(made, "gfpush", total, "shard"):
             pass
 
 

@@ -3,9 +3,10 @@
 from pathlib import Path
 
 from grandplus.execution import device
-from grandplus.scratch import key_of, scratch
+from grandplus.scratch import key_of
 from grandplus.settings import Settings
-from stages.common import digest_of, run
+from stages.common import run
+from stages.folders import checked, output
 
 GRAPH, MODEL, PREDICTIONS = Path("data/graph"), Path("data/model"), Path("data/predictions")
 
@@ -13,8 +14,8 @@ GRAPH, MODEL, PREDICTIONS = Path("data/graph"), Path("data/model"), Path("data/p
 def work(_: Settings) -> None:
     from grandplus.inference import infer_trials
 
-    key = key_of(device=device(), graph=digest_of(GRAPH), model=digest_of(MODEL))
-    with scratch("infer", key, PREDICTIONS) as folder:
+    key = key_of(device=device(), graph=checked(GRAPH), model=checked(MODEL))
+    with output("infer", key, PREDICTIONS) as folder:
         infer_trials(GRAPH, MODEL, folder)
 
 

@@ -4,19 +4,27 @@ from pathlib import Path
 
 from grandplus.datasets.raw import read
 from grandplus.preprocess import preprocess
-from grandplus.scratch import key_of, scratch
+from grandplus.progress import Progress
+from grandplus.scratch import key_of
 from grandplus.settings import CATALOG, Settings
-from stages.common import digest_of, run
+from stages.common import run
+from stages.folders import checked, output
 
 RAW, GRAPH = Path("data/raw"), Path("data/graph")
 
 
 def work(settings: Settings) -> None:
     used = settings.model_dump(include={"seed", "trials", "preprocess", "expect", "source"})
-    with scratch("preprocess", key_of(**used, raw=digest_of(RAW)), GRAPH) as folder:
-        graph, splits = preprocess(read(RAW, settings.source, CATALOG), settings)
+    key = key_of(**used, raw=checked(RAW))
+    with output("preprocess", key, GRAPH) as folder, Progress("preprocess", 3, "step") as steps:
+        raw = read(RAW, settings.source, CATALOG)
+        steps.update()
+        graph, splits = preprocess(raw, settings)
+        splits.refuse_untested()
+        steps.update()
         graph.save(folder)
         splits.save(folder)
+        steps.update()
 
 
 if __name__ == "__main__":

@@ -3,11 +3,13 @@
 from pathlib import Path
 
 from grandplus.execution import device
-from grandplus.scratch import key_of, scratch
+from grandplus.scratch import key_of
 from grandplus.settings import Settings
-from stages.common import digest_of, run
+from stages.common import run
+from stages.folders import checked, output
 
 GRAPH, ROWS, MODEL = Path("data/graph"), Path("data/rows"), Path("data/model")
+LIVE = Path("reports/live/metrics.json")  # in a folder that dvc.yaml names, so that DVC shows it while it is there
 
 
 def work(settings: Settings) -> None:
@@ -15,9 +17,9 @@ def work(settings: Settings) -> None:
 
     used = settings.model_dump(include={"dataset", "matrix", "seed", "trials", "train"})
     # A GPU rounds differently: its trials are not to be mixed with a CPU's.
-    key = key_of(**used, device=device(), graph=digest_of(GRAPH), rows=digest_of(ROWS))
-    with scratch("train", key, MODEL) as folder:
-        train_trials(GRAPH, ROWS, folder, settings)
+    key = key_of(**used, device=device(), graph=checked(GRAPH), rows=checked(ROWS))
+    with output("train", key, MODEL) as folder:
+        train_trials(GRAPH, ROWS, folder, settings, live=LIVE)
 
 
 if __name__ == "__main__":

@@ -5,30 +5,23 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from processes import CHECKOUT, PATIENCE, is_alive, wait_until
+from stages_in_process import make_graph, run_stage
 
 from grandplus import cluster, execution
-from grandplus.datasets.manifest import Manifest
-from grandplus.datasets.raw import read
-from grandplus.datasets.synthetic import generate
 from grandplus.errors import GrandPlusError
 from grandplus.graph import adjacency_at, build_adjacency
-from grandplus.inference import infer_trials
-from grandplus.preprocess import preprocess
-from grandplus.propagation.shards import write_shards
 from grandplus.settings import Settings, load_settings
-from grandplus.splits import Splits
-from grandplus.training.trials import train_trials
 
-distributed = pytest.importorskip("distributed")
+dask, distributed = pytest.importorskip("dask"), pytest.importorskip("distributed")
 
 
 class Cluster:
@@ -39,18 +32,24 @@ class Cluster:
         self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-show")
         wait_until((folder / "scheduler.json").exists, "the scheduler's address")
         self.address = json.loads((folder / "scheduler.json").read_text())["address"]
-        self.workers = [self._start("worker", "--no-nanny", "--nthreads", "1") for _ in range(workers)]
+        options = ("--no-nanny", "--nthreads", "1", "--memory-limit", "0", "--name")
+        self.workers = [self._start("worker", *options, str(number)) for number in range(workers)]
         self.client = distributed.Client(self.address, set_as_default=False)
         self.client.wait_for_workers(workers, timeout=PATIENCE)
+        self.names = {address: worker["name"] for address, worker in self.alive().items()}
+
+    def alive(self) -> dict[str, dict[str, Any]]:
+        """What the scheduler knows of its workers, by address."""
+        return self.client.scheduler_info(n_workers=-1)["workers"]
 
     def kill_a_busy_worker(self) -> int:
         """Its process id, once it is dead."""
         wait_until(lambda: any(self.client.processing().values()), "a worker with work")
         busy = next(worker for worker, tasks in self.client.processing().items() if tasks)
-        pid = int(self.client.scheduler_info(n_workers=-1)["workers"][busy]["id"].rpartition("-")[2])
-        os.kill(pid, signal.SIGKILL)
-        next(worker for worker in self.workers if worker.pid == pid).wait(PATIENCE)
-        return pid
+        worker = self.workers[int(self.names[busy])]
+        worker.kill()
+        worker.wait(PATIENCE)
+        return worker.pid
 
     def stop(self) -> None:
         self.client.close(timeout=1)
@@ -59,12 +58,11 @@ class Cluster:
             process.wait()
 
     def _start(self, kind: str, *options: str) -> subprocess.Popen[bytes]:
-        name = () if kind == "scheduler" else ("--memory-limit", "0")
         command = [sys.executable, "-m", "dask", kind, "--scheduler-file", "scheduler.json", "--no-dashboard"]
         with open(self.folder / f"{kind}.log", "ab") as log:
             # Workers work elsewhere: what tasks name must be named in full.
             return subprocess.Popen(
-                [*command, *name, *options],
+                [*command, *options],
                 cwd=self.folder,
                 env=os.environ | {"PYTHONPATH": str(CHECKOUT), "GRANDPLUS_WORKERS": "1"},
                 stdin=subprocess.DEVNULL,
@@ -83,44 +81,25 @@ def two_workers(tmp_path, monkeypatch) -> Iterator[Cluster]:
 
 @pytest.fixture(scope="module")
 def settings() -> Settings:
-    # Trials of some seconds, rows of a millisecond, and 100 columns to propagate, which are 7 tasks.
-    train = {"max_epochs": 300, "patience": 1000}
-    synthetic, push = {"scale": 0.01}, {"order": 10, "rmax": 1e-6}
+    # Trials of a second, six tasks of rows, and 100 columns to propagate, which are seven tasks.
+    train = {"max_epochs": 12, "patience": 1000}
+    synthetic, push = {"scale": 0.01}, {"order": 10, "rmax": 1e-5}
     return load_settings(
         CHECKOUT, dataset="twin-aminer-cs", matrix="avg", trials=4, train=train, synthetic=synthetic, gfpush=push
     )
 
 
 @pytest.fixture(scope="module")
-def stages(settings, tmp_path_factory) -> Callable[[str, Path], None]:
-    """Runs gfpush, train or infer into a folder, from the locally made outputs of those before."""
+def stages(settings, tmp_path_factory) -> tuple[Callable[[str, Path], None], Path]:
+    """Runs gfpush, train or infer into a folder, from the outputs of those before; and their folder, made here."""
     base = tmp_path_factory.mktemp("local")
-    for name in ("raw", "graph", "gfpush", "train"):
-        (base / name).mkdir()
-    generate(settings.source.synthetic, settings.synthetic.scale, base / "raw")
-    Manifest("synthetic", {}).save(base / "raw")
-    graph, splits = preprocess(read(base / "raw", settings.source, CHECKOUT / "data/catalog"), settings)
-    graph.save(base / "graph")
-    splits.save(base / "graph")
-
-    def run(stage: str, out: Path) -> None:
-        out.mkdir(exist_ok=True)
-        if stage == "gfpush":
-            push = settings.gfpush
-            nodes = Splits.load(base / "graph").needing_rows()
-            w = [1 / (push.order + 1)] * (push.order + 1)
-            list(write_shards(base / "graph", nodes, out, weights=w, rmax=push.rmax, top_k=push.top_k))
-        elif stage == "train":
-            train_trials(base / "graph", base / "gfpush", out, settings)
-        else:
-            infer_trials(base / "graph", base / "train", out)
-
+    make_graph(settings, base)
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("GRANDPLUS_SCHEDULER", raising=False)
         patch.setenv("GRANDPLUS_DEVICE", "cpu")
-        run("gfpush", base / "gfpush")
-        run("train", base / "train")
-    return run
+        for stage in ("gfpush", "train", "infer"):
+            run_stage(stage, settings, base, base / stage)
+    return lambda stage, out: run_stage(stage, settings, base, out), base
 
 
 def digest_of(folder: Path) -> dict[str, str]:
@@ -143,14 +122,13 @@ def test_a_worker_dies_among_the_tasks_and_the_bytes_are_those_of_a_local_run(
 
     monkeypatch.setenv("GRANDPLUS_DEVICE", "cpu")
     monkeypatch.setattr(cluster, "map_on", watched)
-    stages(stage, tmp_path / "cluster")
+    run, local = stages
+    run(stage, tmp_path / "cluster")
     assert len(results) >= 4
     assert killed
     assert not is_alive(killed[0])
-    assert len(two_workers.client.scheduler_info(n_workers=-1)["workers"]) == 1
-    monkeypatch.delenv("GRANDPLUS_SCHEDULER")
-    stages(stage, tmp_path / "local")
-    assert digest_of(tmp_path / "cluster") == digest_of(tmp_path / "local")
+    assert len(two_workers.alive()) == 1
+    assert digest_of(tmp_path / "cluster") == digest_of(local / stage)
 
 
 # --- What can go wrong -----------------------------------------------------------------------
@@ -192,7 +170,7 @@ def test_the_workers_go_and_then_the_scheduler(two_workers, monkeypatch):
     monkeypatch.setattr(cluster, "ANSWER_SECONDS", 1)
     for worker in two_workers.workers:
         worker.kill()
-    wait_until(lambda: not two_workers.client.scheduler_info(n_workers=-1)["workers"], "no worker")
+    wait_until(lambda: not two_workers.alive(), "no worker")
     with pytest.raises(GrandPlusError, match="the Dask scheduler has no worker; start one on each machine: "):
         list(execution.map_tasks(str, [1]))
     two_workers.scheduler.kill()
@@ -201,6 +179,7 @@ def test_the_workers_go_and_then_the_scheduler(two_workers, monkeypatch):
 
 
 def test_the_scheduler_dies_under_a_run_and_a_later_one_completes_it(stages, two_workers, tmp_path, monkeypatch):
+    run, local = stages
     monkeypatch.setattr(cluster, "ANSWER_SECONDS", 5)
     monkeypatch.setenv("GRANDPLUS_DEVICE", "cpu")
     map_on = cluster.map_on
@@ -210,16 +189,15 @@ def test_the_scheduler_dies_under_a_run_and_a_later_one_completes_it(stages, two
             yield result
             two_workers.scheduler.kill()
 
-    with monkeypatch.context() as patch:
+    with monkeypatch.context() as patch, dask.config.set({"distributed.comm.timeouts.connect": "3s"}):
         patch.setattr(cluster, "map_on", watched)
         with pytest.raises(GrandPlusError, match="the Dask scheduler went away"):
-            stages("train", tmp_path / "run")
+            run("train", tmp_path / "run")
     finished = digest_of(tmp_path / "run")
     assert finished
     monkeypatch.delenv("GRANDPLUS_SCHEDULER")
-    stages("train", tmp_path / "run")
-    stages("train", tmp_path / "undisturbed")
-    assert digest_of(tmp_path / "run") == digest_of(tmp_path / "undisturbed")
+    run("train", tmp_path / "run")
+    assert digest_of(tmp_path / "run") == digest_of(local / "train")
     assert finished.items() <= digest_of(tmp_path / "run").items()
 
 

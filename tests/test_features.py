@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from grandplus import features as module
-from grandplus.features import row_normalize, zero_rows
+from grandplus.features import adjacency_rows, degree, onehot_degree, row_normalize, zero_rows
+from grandplus.graph import as_adjacency
 
 
 @pytest.mark.parametrize("kind", [np.array, sp.csr_array, sp.csr_matrix])
@@ -55,3 +56,20 @@ def test_a_stored_zero_is_no_value():
     x = sp.csr_array(np.array([[1, 2], [3, 0], [0, 0]], np.float32))
     x.data[2] = 0
     assert zero_rows(x) == 2
+
+
+def test_features_made_from_the_graph():
+    """A star of four with an edge at one end, and a node alone."""
+    edges = [(0, 1), (0, 2), (0, 3), (3, 4)]
+    start, end = np.array(edges).T
+    adjacency = as_adjacency(sp.coo_array((np.ones(4), (start, end)), shape=(6, 6)))
+    dense = np.zeros((6, 6))
+    for u, v in edges:
+        dense[u, v] = dense[v, u] = 1
+    found = dense.sum(axis=1)  # degrees: 3, 1, 1, 2, 1, 0
+    assert degree(adjacency) == pytest.approx(np.log1p(found)[:, None])
+    assert onehot_degree(adjacency).toarray().tolist() == [[float(d == column) for column in range(4)] for d in found]
+    assert adjacency_rows(adjacency).toarray() == pytest.approx(dense / np.maximum(found, 1)[:, None])
+    for made in (degree, onehot_degree, adjacency_rows):
+        assert made(adjacency).dtype == np.float32
+        assert np.all(np.isfinite(made(adjacency).toarray() if sp.issparse(made(adjacency)) else made(adjacency)))

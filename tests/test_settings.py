@@ -139,7 +139,7 @@ PUBLISHED = {
     "aminer-cs": ("standardize", "per-class", "grand-pickles", "1G9Wn1OaqMYpkNmbOESYUFrDgzo0Be0-L"),
     "reddit": ("as-is", "per-class", "grand-npz", "1KauMd-AJXyD6KQQnf4vySjRZEOgWQYvx"),
     "amazon2m": ("as-is", "uniform", "grand-npz", "1uItY1AGywFv4nSSFpqBaTEUoDn3w414B"),
-    "mag-scholar-c": ("row-normalize", "per-class", "mag-npz", "1VKHFQfRXkkVShE6d4hA9dImXZalz49qa"),
+    "mag-scholar-c": ("row-normalize", "per-class", "csr-npz", "1VKHFQfRXkkVShE6d4hA9dImXZalz49qa"),
 }
 
 
@@ -171,6 +171,7 @@ def test_cards_hold_the_data_as_the_issue_describes_it(dataset):
         "split": "public",
         "train_per_class": 20,
         "val_per_class": 30,
+        "shortage": "fail",
         "unlabelled": "test",  # as experiments/choices found
     }
     assert len(card.source.files) == 8
@@ -191,6 +192,7 @@ def test_cards_of_large_graphs(dataset):
         "split": split,
         "train_per_class": 20,
         "val_per_class": 30,
+        "shortage": "fail",
         "unlabelled": 10000,
     }
     assert card.source.format == file_format in READERS
@@ -390,7 +392,7 @@ REFUSED = [
     ("train.clip", -0.1, "train.clip is -0.1", "greater than or equal to 0"),
     ("train.patience", 0, "train.patience is 0", "greater than or equal to 1"),
     ("train.max_epochs", 0, "train.max_epochs is 0", "greater than or equal to 1"),
-    ("preprocess.features", "l2", "preprocess.features is 'l2'", "expected 'row-normalize', 'standardize' or 'as-is'"),
+    ("preprocess.features", "l2", "preprocess.features is 'l2'", "'as-is', 'degree', 'onehot-degree' or 'adjacency'"),
     ("preprocess.split", "random", "preprocess.split is 'random'", "expected 'public', 'per-class' or 'uniform'"),
     ("preprocess.train_per_class", 0, "preprocess.train_per_class is 0", "greater than or equal to 1"),
     ("preprocess.unlabelled", -1, "preprocess.unlabelled is -1", "'all' or 'test' or greater than or equal to 0"),
@@ -469,7 +471,7 @@ def test_a_card_that_lacks_what_the_matrix_needs(checkout):
         (
             "source.places.1.url",
             ...,
-            "a place in source.places sets {}; expected exactly one of mirror, url, ",
+            "a place in source.places sets {}; expected exactly one of local, mirror, url, ",
         ),
     ],
 )
@@ -478,7 +480,7 @@ def test_a_mistake_in_a_card_is_named_with_its_file(checkout, key, value, messag
     assert refusal(checkout).startswith(f"pubmed.yaml: {message}")
 
 
-@pytest.mark.parametrize("name", ["../../escape", ".hidden", "a/b", "", "-x"])
+@pytest.mark.parametrize("name", ["../../escape", ".hidden", "a/b", "", "a\\b", "a\nb"])
 def test_a_file_of_a_card_is_no_path(checkout, name):
     files = read_yaml(checkout / CATALOG / "pubmed.yaml")["source"]["files"]
     change(checkout / CATALOG / "pubmed.yaml", {"source.files": files | {name: "0" * 64}})

@@ -16,7 +16,7 @@ from grandplus.splits import EVERY_TRIAL, PARTS, Splits, make_splits
 
 # Class 0: 30 nodes, class 1: 20, class 2: 10, and 15 without a label, all mixed.
 LABELS = np.random.default_rng(0).permutation(np.repeat([0, 1, 2, -1], [30, 20, 10, 15]))
-PUBLIC = {"train": np.array([7, 3, 60]), "val": np.array([1, 2]), "test": np.array([70, 71, 74])}
+PUBLIC = {"train": np.array([8, 3, 60]), "val": np.array([4, 5]), "test": np.array([70, 71, 74])}
 DRAWN = pytest.mark.parametrize("split", ["per-class", "uniform"])
 U_SIZE = pytest.mark.parametrize("unlabelled", ["all", "test", 0, 5, 63])
 
@@ -26,7 +26,7 @@ def wanted(split="per-class", train=4, val=3, unlabelled="all") -> Preprocess:
 
 
 def made(preprocess: Preprocess, trials=3, seed=0, labels=LABELS, public=PUBLIC) -> Splits:
-    return make_splits(labels, preprocess, public, seed=seed, trials=trials)
+    return make_splits(labels, preprocess, [public], seed=seed, trials=trials)
 
 
 def listed(splits: Splits, trial: int) -> list[list]:
@@ -79,14 +79,15 @@ def check(splits: Splits, labels, trial: int, unlabelled) -> None:
         assert part == "train" or np.all(np.diff(members) > 0)
     assert np.all(labels[split.train] >= 0)
     assert np.all(labels[split.val] >= 0)
-    # Train, val and test are a partition; U' is anywhere but in train.
-    assert sorted([*split.train, *split.val, *split.test]) == nodes.tolist()
+    # Train, val and test are a partition of the labelled nodes; U' is anywhere but in train.
+    assert sorted([*split.train, *split.val, *split.test]) == nodes[labels >= 0].tolist()
     assert not np.intersect1d(split.unlabelled, split.train).size
     rest = len(labels) - len(split.train)
-    sizes = {"all": rest, "test": len(split.test)}
+    others = rest - len(split.val)  # the test nodes, and those that lack a label
+    sizes = {"all": rest, "test": others}
     assert len(split.unlabelled) == (sizes[unlabelled] if unlabelled in sizes else min(unlabelled, rest))
     if unlabelled == "test":
-        np.testing.assert_array_equal(split.unlabelled, split.test)
+        np.testing.assert_array_equal(split.unlabelled, np.setdiff1d(nodes, [*split.train, *split.val]))
 
 
 @U_SIZE
@@ -117,8 +118,8 @@ def test_uniform_follows_the_class_sizes():
 def test_every_node_outside_of_train_can_be_in_the_pool():
     splits = made(wanted("public", unlabelled=8), trials=200)
     counts = sum(np.bincount(splits.of(trial).unlabelled, minlength=75) for trial in range(200))
-    assert np.flatnonzero(counts == 0).tolist() == [3, 7, 60]  # L itself
-    others = np.delete(counts, [3, 7, 60])
+    assert np.flatnonzero(counts == 0).tolist() == [3, 8, 60]  # L itself
+    others = np.delete(counts, [3, 8, 60])
     assert (others.min(), others.max()) == pytest.approx((200 / 9, 200 / 9), abs=20)
 
 
@@ -149,23 +150,56 @@ def test_a_public_split_is_the_given_one_in_every_trial():
     splits = made(wanted("public"))
     for trial in range(3):
         split = splits.of(trial)
-        assert split.train.tolist() == [7, 3, 60]  # in the order that it came in
-        assert split.val.tolist() == [1, 2]
+        assert split.train.tolist() == [8, 3, 60]  # in the order that it came in
+        assert split.val.tolist() == [4, 5]
         assert split.test.tolist() == [70, 71, 74]  # not all the rest
-        assert split.unlabelled.tolist() == [node for node in range(75) if node not in (3, 7, 60)]
+        assert split.unlabelled.tolist() == [node for node in range(75) if node not in (3, 8, 60)]
 
 
 def test_the_pool_holds_validation_and_test_nodes_and_those_without_a_label():
     pool = made(wanted("public")).of(0).unlabelled
-    assert np.all(np.isin([1, 2, 70, 71, 74], pool))
-    assert np.all(np.isin(np.flatnonzero(LABELS < 0), [*pool, 3, 7, 60]))
+    assert np.all(np.isin([4, 5, 70, 71, 74], pool))
+    assert np.all(np.isin(np.flatnonzero(LABELS < 0), [*pool, 3, 8, 60]))
 
 
-@pytest.mark.parametrize("part", ["train", "val", "test"])
+@pytest.mark.parametrize("part", ["train", "val"])
 def test_a_public_split_without_a_part_is_refused(part):
     incomplete = {name: nodes for name, nodes in PUBLIC.items() if name != part}
-    with pytest.raises(GrandPlusError, match=f"split is public, but the data has no {part} part; take per-class"):
+    with pytest.raises(GrandPlusError, match=f"the data's split has no labelled {part} node; take per-class"):
         made(wanted("public"), public=incomplete)
+
+
+def test_without_a_public_split_it_is_refused():
+    with pytest.raises(GrandPlusError, match="split is public, but the data has no split; take per-class"):
+        make_splits(LABELS, wanted("public"), [], seed=0, trials=1)
+
+
+def test_a_public_split_without_test_nodes_tests_on_the_other_labelled_ones():
+    split = made(wanted("public"), public={"train": PUBLIC["train"], "val": PUBLIC["val"]}).of(1)
+    assert split.test.tolist() == [node for node in np.flatnonzero(LABELS >= 0) if node not in (3, 8, 60, 4, 5)]
+
+
+def test_nodes_without_a_label_are_left_out_of_a_public_split():
+    unlabelled = {"train": np.array([8, 1, 3, 60]), "val": np.array([4, 5, 2]), "test": np.array([7, 70, 71, 74])}
+    assert listed(made(wanted("public"), public=unlabelled), 0) == listed(made(wanted("public")), 0)
+    pool = made(wanted("public", unlabelled="test"), public=unlabelled).of(0).unlabelled
+    assert pool.tolist() == [7, 70, 71, 74]
+    with pytest.raises(GrandPlusError, match="no node with a label is left to test trial 0"):
+        made(wanted("public"), public=PUBLIC | {"test": np.array([7])}).refuse_untested()
+
+
+def test_parts_of_a_public_split_that_overlap():
+    with pytest.raises(GrandPlusError, match="the data's split has node 5 in val and test; expected each node once"):
+        made(wanted("public"), public=PUBLIC | {"test": np.array([70, 5])})
+
+
+def test_of_several_public_splits_each_trial_takes_the_next():
+    several = [{part: nodes + number for part, nodes in PUBLIC.items()} for number in (0, 1, 2)]
+    splits = make_splits(np.zeros(80, np.int64), wanted("public"), several, seed=0, trials=5)
+    assert [splits.of(trial).train.tolist() for trial in range(5)] == [
+        [8, 3, 60], [9, 4, 61], [10, 5, 62], [8, 3, 60], [9, 4, 61],
+    ]  # fmt: skip
+    assert splits.of(4).test.tolist() == [71, 72, 75]
 
 
 # --- The table -------------------------------------------------------------------------------
@@ -178,10 +212,10 @@ def test_what_is_the_same_everywhere_stands_once_and_the_rest_is_implied():
     assert set(public.table["trial"].to_pylist()) == {EVERY_TRIAL}
     assert public.rest == {"unlabelled"}
     drawn = made(wanted("per-class"), trials=2)
-    assert len(drawn.table) == 2 * (12 + 9)
+    assert len(drawn.table) == 2 * (12 + 9) + 15  # those without a label, once
     assert drawn.rest == {"test", "unlabelled"}
     sampled = made(wanted("uniform", unlabelled=5), trials=2)
-    assert len(sampled.table) == 2 * (12 + 9 + 5)
+    assert len(sampled.table) == 2 * (12 + 9 + 5) + 15
     assert sampled.rest == {"test"}
     # More than there are: all of them.
     assert made(wanted(unlabelled=63)).rest == {"test", "unlabelled"}
@@ -209,7 +243,7 @@ def test_a_trial_that_was_not_drawn(trial):
 
 def test_rows_are_needed_for_train_pool_and_validation_over_all_trials():
     # Without a pool: the three of train and two of val, in every trial.
-    assert made(wanted("public", unlabelled=0)).needing_rows().tolist() == [1, 2, 3, 7, 60]
+    assert made(wanted("public", unlabelled=0)).needing_rows().tolist() == [3, 4, 5, 8, 60]
     # With all unlabelled nodes, all.
     assert made(wanted("public")).needing_rows().tolist() == list(range(75))
     splits = made(wanted("uniform", unlabelled=2))
@@ -239,6 +273,29 @@ def test_a_class_with_too_few_nodes_is_named():
 
 
 def test_too_few_labelled_nodes_for_a_uniform_split():
-    with pytest.raises(GrandPlusError, match="60 labelled nodes are too few for 54 to train and 9 to validate"):
+    with pytest.raises(GrandPlusError, match="60 labelled nodes are too few; expected at least 54 to train"):
         made(wanted("uniform", train=18))
     assert made(wanted("uniform", train=17)).of(0).train.shape == (51,)  # just enough
+
+
+def test_shrink_takes_two_thirds_of_a_class_that_is_too_small_in_the_wanted_proportion():
+    labels = np.repeat([0, 1, 2, 3], [30, 9, 2, 1])
+    split = made(wanted(train=6, val=12).model_copy(update={"shortage": "shrink"}), labels=labels).of(0)
+    assert np.bincount(labels[split.train], minlength=4).tolist() == [6, 2, 1, 1]
+    assert np.bincount(labels[split.val], minlength=4).tolist() == [12, 4, 1, 0]
+    assert np.bincount(labels[split.test], minlength=4).tolist() == [12, 3, 0, 0]
+
+
+def test_shrink_of_a_uniform_split():
+    split = made(wanted("uniform", train=18, val=9).model_copy(update={"shortage": "shrink"})).of(0)
+    assert (len(split.train), len(split.val), len(split.test)) == (26, 14, 20)  # 60, a third of them for test
+
+
+def test_shrink_needs_a_node_to_validate():
+    with pytest.raises(GrandPlusError, match="no labelled node is left to validate"):
+        made(wanted().model_copy(update={"shortage": "shrink"}), labels=np.array([0, 1]))
+
+
+def test_a_class_is_named_in_the_error():
+    with pytest.raises(GrandPlusError, match=r"class small has 2 nodes; .* or preprocess\.shortage to shrink"):
+        make_splits(np.repeat([0, 1], [20, 2]), wanted(), [], seed=0, trials=1, classes=["large", "small"])

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import tokenize
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,9 @@ from grandplus.errors import GrandPlusError
 from grandplus.graph import INT32_IDS
 from grandplus.settings import Source
 
+# What reading an array of numpy's can raise, whose header is a piece of Python.
+NPY_DAMAGE = (EOFError, OSError, SyntaxError, TypeError, ValueError, tokenize.TokenError)
+LARGEST = 1e15  # a feature beyond it is taken for a mistake: its square is near the end of float32
 _ROWS = 2**16  # rows of a large array that are looked at together
 
 
@@ -28,11 +32,11 @@ def read_npy(file: Path) -> NDArray[Any]:
     """Memory-map an array; what it declares is there, or it is refused."""
     try:
         return np.asarray(np.load(file, mmap_mode="r", allow_pickle=False))
-    except (OSError, ValueError, EOFError) as error:
+    except NPY_DAMAGE as error:
         raise GrandPlusError(f"is no readable array: {error}", where=file) from None
 
 
-def edges_of(adjacency: Any, where: object) -> NDArray[Any]:
+def edges_of(adjacency: Any, source: Source, where: object) -> NDArray[Any]:
     """The entries of a sparse matrix that are not 0, as (2, E) int32, or int64 where the ids need it.
 
     Parameters
@@ -41,7 +45,8 @@ def edges_of(adjacency: Any, where: object) -> NDArray[Any]:
 
     Raises
     ------
-    GrandPlusError : it is of another kind or not square, or an index is out of range.
+    GrandPlusError : it is of another kind or not square, an index is out of range, or it has weights that the
+        card doesn't ignore.
     """
     if not sparse.issparse(adjacency):
         raise GrandPlusError(f"holds a {type(adjacency).__name__}", where=where, expected="a sparse matrix")
@@ -57,7 +62,16 @@ def edges_of(adjacency: Any, where: object) -> NDArray[Any]:
         edges[1] = adjacency.indices
     else:
         raise GrandPlusError(f"is in format {adjacency.format}", where=where, expected="csr, csc or coo")
+    if source.read.weights is None:
+        other = np.flatnonzero((adjacency.data != 0) & (adjacency.data != 1))
+        if len(other):
+            refuse_weights(f"has an edge of weight {adjacency.data[other[0]]:g}", where)
     return edges if adjacency.data.all() else edges[:, adjacency.data != 0]
+
+
+def refuse_weights(found: str, where: object) -> NoReturn:
+    fix = "import it with --weights ignore (source.read.weights in the card) to count every edge once"
+    raise GrandPlusError(found, where=where, expected="edges without weights, as the method has none", fix=fix)
 
 
 def check_compressed(
@@ -103,29 +117,37 @@ def features_of(found: Any, nodes: int, where: object) -> Any:
         with np.errstate(over="ignore"):  # what becomes infinite is found below
             features: Any = found.astype(np.float32, copy=False)
         for first in range(0, nodes, _ROWS):
-            finite = np.isfinite(features[first : first + _ROWS]).all(axis=1)
-            if not finite.all():
-                _not_finite(first + int(finite.argmin()), where)
+            rows = features[first : first + _ROWS]
+            right = (np.abs(rows) <= LARGEST).all(axis=1)
+            if not right.all():
+                row = int(right.argmin())
+                column = int((np.abs(rows[row]) <= LARGEST).argmin())
+                refuse_feature(found[first + row, column], f"row {first + row}, column {column}", where)
         return features
-    features = found.tocsr().astype(np.float32, copy=False)
-    finite = np.isfinite(features.data)
-    if not finite.all():
-        _not_finite(_row_of(int(finite.argmin()), features.indptr), where)
+    with np.errstate(over="ignore"):
+        features = found.tocsr().astype(np.float32, copy=False)
+    right = np.abs(features.data) <= LARGEST
+    if not right.all():
+        place = int(right.argmin())
+        row = _row_of(place, features.indptr)
+        refuse_feature(features.data[place], f"row {row}, column {features.indices[place]}", where)
     features.sum_duplicates()
     features.eliminate_zeros()
     return features
 
 
-def _not_finite(row: int, where: object) -> None:
-    raise GrandPlusError(f"row {row} holds a value that is not finite in float32", where=where, expected="numbers")
+def refuse_feature(value: object, at: str, where: object) -> NoReturn:
+    expected = f"a number from {-LARGEST:g} to {LARGEST:g}"
+    raise GrandPlusError(f"{at} is {value}", where=where, expected=expected, fix="correct it, or leave the column out")
 
 
-def labels_of(found: Any, nodes: int, where: object) -> tuple[NDArray[np.int64], int]:
-    """Class numbers, int64 (n,) with -1 where unknown, and the number of classes.
+def labels_of(found: Any, nodes: int, source: Source, where: object) -> tuple[NDArray[np.int64], list[str]]:
+    """Class of each node, int64 (n,) with -1 where unknown, and the classes' names.
 
     Parameters
     ----------
-    found : (n,) class numbers or -1; or (n, classes), at most one 1 in a row among zeros, none where unknown.
+    found : (n,) class numbers, or -1 or NaN where unknown; or (n, classes), at most one 1 in a row among zeros,
+        none where unknown. Without names in the card, numbers that no node has are no classes.
 
     Raises
     ------
@@ -133,31 +155,48 @@ def labels_of(found: Any, nodes: int, where: object) -> tuple[NDArray[np.int64],
     """
     if not isinstance(found, np.ndarray):
         raise GrandPlusError(f"holds a {type(found).__name__}", where=where, expected="an array of labels")
-    one_hot = found.ndim == 2 and found.dtype.kind in "fiub"
-    if not (one_hot or (found.ndim == 1 and found.dtype.kind in "iu")) or len(found) != nodes:
+    if found.ndim == 2 and found.shape[1] == 1:
+        found = found[:, 0]
+    if found.ndim not in (1, 2) or found.dtype.kind not in "fiub" or len(found) != nodes:
         expected = f"{nodes} class numbers or one-hot rows, as by the adjacency"
         raise GrandPlusError(f"is {described(found)}", where=where, expected=expected)
-    if not one_hot:
-        wrong = np.flatnonzero(found < -1)
-        if len(wrong):
-            raise GrandPlusError(
-                f"row {wrong[0]} is {found[wrong[0]]}", where=where, expected="-1, for unknown, or more"
-            )
-        return found.astype(np.int64), int(found.max(initial=-1)) + 1
-    used = (found != 0).sum(axis=1)
-    wrong = np.flatnonzero((used > 1) | ((found == 1).sum(axis=1) != used))
+    numbers = _numbers(found, where) if found.ndim == 1 else _of_one_hot(found, where)
+    if source.classes is not None:
+        count = found.shape[1] if found.ndim == 2 else int(numbers.max(initial=-1)) + 1
+        if count != len(source.classes):
+            expected = f"{len(source.classes)}, as the card names them"
+            raise GrandPlusError(f"has {count} classes", where=where, expected=expected)
+        return numbers, list(source.classes)
+    used = np.unique(numbers[numbers >= 0])
+    return np.where(numbers >= 0, np.searchsorted(used, numbers), -1), [str(number) for number in used]
+
+
+def _numbers(found: NDArray[Any], where: object) -> NDArray[np.int64]:
+    if found.dtype.kind == "f":
+        found = np.where(np.isnan(found), -1, found)
+    wrong = np.flatnonzero((found < -1) | (found != np.floor(found)) | (found >= 2.0**63))
     if len(wrong):
-        row = found[wrong[0]].tolist()
-        raise GrandPlusError(f"row {wrong[0]} is {row}", where=where, expected="at most a single 1 among zeros")
-    return np.where(used == 1, found.argmax(axis=1), -1).astype(np.int64), found.shape[1]
+        expected = "a class: a whole number, or -1 for unknown"
+        raise GrandPlusError(f"row {wrong[0]} is {found[wrong[0]]}", where=where, expected=expected)
+    return found.astype(np.int64)
 
 
-def class_names(source: Source, count: int, where: object) -> list[str]:
-    """The card's names of the classes, else their numbers."""
-    names = source.classes or [str(number) for number in range(count)]
-    if len(names) != count:
-        raise GrandPlusError(f"has {count} classes", where=where, expected=f"{len(names)}, as the card names them")
-    return list(names)
+def _of_one_hot(found: NDArray[Any], where: object) -> NDArray[np.int64]:
+    used = (found != 0).sum(axis=1)
+    ones = (found == 1).sum(axis=1)
+    wrong = np.flatnonzero((used > 1) | (ones != used))
+    if len(wrong):
+        row = wrong[0]
+        if ones[row] == used[row]:
+            refuse_multi_label(f"row {row} has {used[row]} labels", where)
+        text = f"row {row} is {found[row].tolist()}"
+        raise GrandPlusError(text, where=where, expected="at most a single 1 among zeros")
+    return np.where(used == 1, found.argmax(axis=1), -1).astype(np.int64)
+
+
+def refuse_multi_label(found: str, where: object) -> NoReturn:
+    expected = "one label a node at most, as the method's classes exclude each other (multi-label data)"
+    raise GrandPlusError(found, where=where, expected=expected, fix="keep one label a node")
 
 
 def described(found: Any) -> str:

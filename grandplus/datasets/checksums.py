@@ -22,13 +22,14 @@ def is_intact(file: Path, sha256: str) -> bool:
     return file.is_file() and _sha256(file) == sha256
 
 
-def checked(file: Path, sha256: str | None, *, where: str) -> str:
+def checked(file: Path, sha256: str | None, *, where: str, fix: str = "") -> str:
     """The checksum of a file that is the right one.
 
     Parameters
     ----------
     sha256 : of the right file; None where that isn't known: any file will do that is data at all.
     where : what to call the file in an error.
+    fix : what to do then.
 
     Raises
     ------
@@ -36,13 +37,18 @@ def checked(file: Path, sha256: str | None, *, where: str) -> str:
     """
     found = _sha256(file)
     if sha256 is None:
-        fault = _no_data(file)
-        if fault:
-            raise GrandPlusError(fault, where=where, expected="a dataset's file")
+        refuse_no_data(file, where=where)
     elif found != sha256:
         fault = _no_data(file) or _unlike_text(file) or f"has sha256 {found} ({file.stat().st_size:,} bytes)"
-        raise GrandPlusError(fault, where=where, expected=f"sha256 {sha256}")
+        raise GrandPlusError(fault, where=where, expected=f"sha256 {sha256}", fix=fix)
     return found
+
+
+def refuse_no_data(file: Path, *, where: object) -> None:
+    """Refuse what can't be a dataset's file, whatever its format."""
+    fault = _no_data(file)
+    if fault:
+        raise GrandPlusError(fault, where=where, expected="a dataset's file")
 
 
 def copy_checked(source: Path, target: Path, sha256: str, *, where: str) -> None:
@@ -66,7 +72,7 @@ def _sha256(file: Path) -> str:
 
 
 def _no_data(file: Path) -> str:
-    """Why this can't be a dataset's file, whatever its format."""
+    """Why this can't be a dataset's file."""
     head, last = _ends(file)
     if not head:
         return "is empty"

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from grandplus import execution
 from grandplus.datasets.checksums import checked, copy_checked, is_intact
-from grandplus.datasets.http import UnavailableError
+from grandplus.datasets.http import UnavailableError, version_note
 from grandplus.datasets.manifest import Manifest
 from grandplus.datasets.places import deliver, label, mirror_folder
 from grandplus.errors import GrandPlusError
@@ -84,7 +84,8 @@ def _complete(
                 found = _cached(source, place, cache)
                 wanted = {name: sha256 for name, sha256 in _files(source, place).items() if name not in found}
                 for name, file in deliver(place, sorted(wanted), folder, partial(announce, place, folder)):
-                    sha256 = checked(file, wanted[name], where=f"{name} from {label(place)}")
+                    fix = "if the change is meant, import it again" if place.local else ""
+                    sha256 = checked(file, wanted[name], where=f"{name} from {label(place)}", fix=fix)
                     os.replace(file, cache / sha256)
                     if wanted[name] is None and not place.mirror:  # whose files a user may change
                         _note(cache, place, name, sha256)
@@ -122,18 +123,28 @@ def _noted(cache: Path, place: Place, name: str) -> str:
 
 @contextmanager
 def _unfinished(cache: Path, place: Place) -> Iterator[Path]:
-    """An empty folder on the cache's disk; what a killed process left in it is gone."""
+    """A folder on the cache's disk, empty but for downloads that a killed process began and this one can go on with."""
     folder = cache / f"{_key(label(place))}.unfinished"
     try:
         with locked(folder.with_suffix(".lock")):
-            shutil.rmtree(folder, ignore_errors=True)
-            folder.mkdir()
+            folder.mkdir(exist_ok=True)
+            _tidy(folder)
             try:
                 yield folder
             finally:
-                shutil.rmtree(folder)
+                if not _tidy(folder):
+                    shutil.rmtree(folder)
     except PermissionError as error:
         raise GrandPlusError(f"can't be written: {error.strerror}", where=cache, fix="set GRANDPLUS_CACHE") from None
+
+
+def _tidy(folder: Path) -> bool:
+    """Remove what is no unfinished download; whether there is one."""
+    found = [file for file in folder.rglob("*") if file.is_file()]
+    noted = {file for file in found if version_note(file).is_file() and version_note(file).stat().st_size}
+    for file in set(found) - noted - {version_note(file) for file in noted}:
+        file.unlink()
+    return bool(noted)
 
 
 def _announce(place: Place, folder: Path, size: int, *, expect: Expect | None, report: Report) -> None:
@@ -146,7 +157,7 @@ def _announce(place: Place, folder: Path, size: int, *, expect: Expect | None, r
     if expect:
         # Node ids of both directions, as read and as kept; float32 features, in full or as sparse as the file.
         graph = 16 * expect.edges if expect.edges is not None else content
-        features = min(4 * expect.nodes * expect.features, content)
+        features = min(4 * expect.nodes * (expect.features or 0), content)
         report(f"the dataset then needs roughly {_gib(graph + features)} of memory")
     if free < needed:
         fix = "free some, or set GRANDPLUS_CACHE to a folder on another disk"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -15,15 +14,16 @@ from urllib.parse import urljoin, urlsplit
 from urllib.request import url2pathname
 
 import requests
-from tqdm import tqdm
 
 from grandplus.errors import GrandPlusError
+from grandplus.progress import Progress
 
 TIMEOUT = (5, 60)  # seconds to connect, and between two pieces of an answer
 TRIES = 8  # connections for one file
 PAUSE = 1.0  # seconds before the second try; each further pause is twice as long
 PIECE = 2**16  # bytes; what came of one is lost where the connection is cut
 PAGE = 2**20  # bytes of a confirm page that are looked at
+NO_SUCH_RANGE = 416  # HTTP status
 _CUT = (requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError)
 
 
@@ -90,8 +90,10 @@ def _resuming(
     *,
     page_is_error: bool,
 ) -> None:
-    """Save the file over as many connections as it takes, TRIES at most."""
-    version, size, have = "", None, 0
+    """Save the file over as many connections as it takes, TRIES at most; after a kill the next process goes on."""
+    note = version_note(target)
+    version = note.read_text() if note.is_file() else ""
+    size, have = None, target.stat().st_size if version and target.is_file() else 0
     for number in range(TRIES):
         headers = {"Range": f"bytes={have}-", "If-Range": version} if have else {}
         try:
@@ -99,15 +101,23 @@ def _resuming(
                 if page_is_error and _is_page(answer):
                     raise _page_error(answer, target.name)
                 if answer.status_code == 206:
-                    _check_range(answer, have, size)
+                    size = _checked_size(answer, have, size)
                 else:  # from its beginning: the first try, or a server that knows no Range, or has a new version
                     version, size, have = _version(answer), _size(answer), 0
-                    if size is not None and number == 0:
-                        announce(size)
+                    note.unlink(missing_ok=True)  # so that at no moment it is of another version than the file
+                    target.open("wb").close()
+                    note.write_text(version)
+                if size is not None and number == 0:
+                    announce(size - have)
                 _save(answer, target, have, size)
             have = target.stat().st_size
             if size is None or have == size:
+                note.unlink(missing_ok=True)
                 return
+        except requests.HTTPError as error:
+            if not have or error.response is None or error.response.status_code != NO_SUCH_RANGE:
+                raise
+            have, version = 0, ""  # it has become shorter
         except _CUT:
             if not target.exists():
                 raise  # nobody is there: the next place is quicker than more tries
@@ -116,6 +126,11 @@ def _resuming(
             time.sleep(PAUSE * 2**number)
     found = f"is truncated: the connection ended after {have:,} bytes, at the last of {TRIES} tries"
     raise GrandPlusError(found, where=f"{target.name} from {request.address}", fix="run it again")
+
+
+def version_note(file: Path) -> Path:
+    """Beside an unfinished download: which version of the file it is of, as If-Range takes it; empty if not told."""
+    return file.with_name(f"{file.name}.version")
 
 
 def _send(session: requests.Session, request: _Request, headers: dict[str, str]) -> requests.Response:
@@ -139,19 +154,21 @@ def _version(answer: requests.Response) -> str:
     return tag if tag and not tag.startswith("W/") else answer.headers.get("Last-Modified", "")
 
 
-def _check_range(answer: requests.Response, have: int, size: int | None) -> None:
+def _checked_size(answer: requests.Response, have: int, size: int | None) -> int | None:
+    """The whole file's, of an answer that is its rest."""
     found = answer.headers.get("Content-Range", "")
     total = r"(\d+|\*)" if size is None else rf"({size}|\*)"
-    if not have or not re.fullmatch(rf"bytes {have}-\d+/{total}", found):
+    match = re.fullmatch(rf"bytes {have}-\d+/{total}", found)
+    if not have or not match:
         expected = f"bytes {have:,} to the end of {'the file' if size is None else f'{size:,}'}"
         raise GrandPlusError(f"answers with Content-Range {found!r}", where=answer.url, expected=expected)
+    return size if match[1] == "*" else int(match[1])
 
 
 def _save(answer: requests.Response, target: Path, have: int, size: int | None) -> None:
-    quiet = not sys.stderr.isatty()
     with (
         target.open("ab" if have else "wb") as writer,
-        tqdm(desc=target.name, initial=have, total=size, unit="B", unit_scale=True, disable=quiet) as progress,
+        Progress(target.name, size, "B", done=have, scaled=True) as progress,
     ):
         for piece in answer.iter_content(PIECE):
             progress.update(writer.write(piece))

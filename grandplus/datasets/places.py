@@ -24,6 +24,9 @@ def label(place: Place) -> str:
         return f"Google Drive {place.drive}"
     if place.url:
         return place.url + place.archive if place.archive else place.url
+    if place.local:
+        folders = sorted({str(Path(path).parent) for path in place.local.values()})
+        return f"where it was imported from ({', '.join(folders)})"
     return place.mirror or f"wheel {place.wheel}"
 
 
@@ -33,7 +36,7 @@ def address(place: Place, name: str) -> str:
 
 
 def deliver(place: Place, names: list[str], folder: Path, announce: Announce) -> Iterator[tuple[str, Path]]:
-    """Put files into ``folder``, which is empty.
+    """Put files into ``folder``, which is empty but for unfinished downloads.
 
     Yields
     ------
@@ -44,6 +47,8 @@ def deliver(place: Place, names: list[str], folder: Path, announce: Announce) ->
     UnavailableError : the place doesn't deliver; what it has yielded counts.
     GrandPlusError : what it delivers is harmful or damaged.
     """
+    if place.local:
+        return _from_local(place.local, names, folder)
     if place.mirror:
         return _from_mirror(place.mirror, names, folder)
     if place.wheel:
@@ -58,11 +63,23 @@ def mirror_folder(variable: str) -> Path | None:
     value = os.environ.get(variable, "").strip()
     if not value:
         return None
-    # A queued experiment runs in a folder of its own: relative means to the main checkout.
-    folder = Path(os.environ.get("DVC_ROOT", ""), Path(value).expanduser())
+    folder = _from_checkout(value)
     if not folder.is_dir():
         raise GrandPlusError(f"{variable} is {value!r}", expected="an existing folder", fix="correct or unset it")
     return folder
+
+
+def _from_checkout(path: str) -> Path:
+    """A queued experiment runs in a folder of its own: relative means to the main checkout."""
+    return Path(os.environ.get("DVC_ROOT", ""), Path(path).expanduser())
+
+
+def _from_local(paths: dict[str, str], names: list[str], folder: Path) -> Iterator[tuple[str, Path]]:
+    for name in names:
+        source = _from_checkout(paths[name])
+        if not source.is_file():
+            raise UnavailableError(f"has no file {source} any more")
+        yield name, _copied(source, folder / name)
 
 
 def _from_mirror(variable: str, names: list[str], folder: Path) -> Iterator[tuple[str, Path]]:
@@ -72,12 +89,15 @@ def _from_mirror(variable: str, names: list[str], folder: Path) -> Iterator[tupl
     for name in names:
         if not (mirror / name).is_file():
             raise UnavailableError(f"({mirror}) lacks {name}")
-        try:
-            shutil.copyfile(mirror / name, folder / name)
-        except OSError as error:
-            found = f"can't be copied to {folder}: {error.strerror or error}"
-            raise GrandPlusError(found, where=mirror / name) from None
-        yield name, folder / name
+        yield name, _copied(mirror / name, folder / name)
+
+
+def _copied(source: Path, target: Path) -> Path:
+    try:
+        shutil.copyfile(source, target)
+    except OSError as error:
+        raise GrandPlusError(f"can't be copied to {target.parent}: {error.strerror or error}", where=source) from None
+    return target
 
 
 def _from_address(place: Place, names: list[str], folder: Path, announce: Announce) -> Iterator[tuple[str, Path]]:
@@ -100,7 +120,7 @@ def _from_wheel(place: Place, names: list[str], folder: Path) -> Iterator[tuple[
 
 def _archives(folder: Path) -> Path:
     made = folder / ".archive"  # no wanted file's name begins with a dot
-    made.mkdir()
+    made.mkdir(exist_ok=True)
     return made
 
 

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import importlib
-from dataclasses import dataclass
+import pkgutil
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from grandplus.answers.ids import read_ids
 from grandplus.datasets.manifest import FILE, Manifest
 from grandplus.errors import GrandPlusError
-from grandplus.settings import Source
+from grandplus.settings import Reading, Source
 
-# A module here has ``read(folder, files, source, order) -> RawGraph``, where ``files`` are names
-# in ``folder`` and ``order`` is a file of node order or None. Imported when it is needed.
+FORMATS = "grandplus.datasets.formats"
+# Name in a card -> module, of every file in that package; imported when it is needed.
 READERS = {
-    "content-cites": "grandplus.datasets.content_cites",
-    "grand-npz": "grandplus.datasets.grand_npz",
-    "grand-pickles": "grandplus.datasets.grand_pickles",
-    "mag-npz": "grandplus.datasets.mag_npz",
-    "planetoid": "grandplus.datasets.planetoid",
-    "synthetic": "grandplus.datasets.synthetic_files",
+    found.name.replace("_", "-"): f"{FORMATS}.{found.name}"
+    for found in pkgutil.iter_modules(importlib.import_module(FORMATS).__path__)
 }
 
 
@@ -34,11 +34,12 @@ class RawGraph:
     ----------
     edges : (2, E) int32 or int64, as found: duplicates, both directions and self-loops are left in.
     nodes : number of nodes n.
-    features : (n, d) float32 CSR matrix, or array; not normalised.
+    features : (n, d) float32 CSR matrix, or array; not normalised. None where the files have none.
     labels : (n,) int64 class numbers; -1 where unknown.
     classes : names, by class number.
     node_ids : (n,) original ids.
-    splits : int64 nodes of "train", "val" and "test", where the files come with a split; else empty.
+    splits : the splits that the files come with, each int64 nodes of "train", "val" and, if it isn't just the
+        others, "test".
     """
 
     edges: NDArray[Any]
@@ -47,7 +48,7 @@ class RawGraph:
     labels: NDArray[np.int64]
     classes: list[str]
     node_ids: NDArray[Any]
-    splits: dict[str, NDArray[np.int64]]
+    splits: list[dict[str, NDArray[np.int64]]]
 
 
 def read(folder: Path, source: Source, catalog: Path) -> RawGraph:
@@ -61,7 +62,33 @@ def read(folder: Path, source: Source, catalog: Path) -> RawGraph:
     if manifest.format not in READERS:
         known = f"one of {', '.join(sorted(READERS))}"
         raise GrandPlusError(f"format is {manifest.format!r}", where=folder / FILE, expected=known)
-    reader = importlib.import_module(READERS[manifest.format])
     order = catalog / manifest.order if manifest.order else None
-    graph: RawGraph = reader.read(folder, sorted(manifest.files), source, order)
-    return graph
+    return read_files(folder, manifest.format, sorted(manifest.files), source, order)
+
+
+def read_files(folder: Path, form: str, files: list[str], source: Source, order: Path | None = None) -> RawGraph:
+    """Read files of a known format, and the lists of ids that make up a split."""
+    lists = id_lists(source.read)
+    reader = importlib.import_module(READERS[form])
+    graph: RawGraph = reader.read(folder, [name for name in files if name not in lists.values()], source, order)
+    if not lists:
+        return graph
+    split = {part: _listed(folder / name, graph.node_ids) for part, name in lists.items()}
+    return replace(graph, splits=[split])
+
+
+def id_lists(read: Reading) -> dict[str, str]:
+    """The files that list a split's nodes, by part."""
+    named = {"train": read.train, "val": read.val, "test": read.test}
+    return {part: name for part, name in named.items() if name is not None}
+
+
+def _listed(file: Path, node_ids: NDArray[Any]) -> NDArray[np.int64]:
+    """Nodes of a file of ids, a line each."""
+    ids = read_ids(str(file))
+    known = pa.array(node_ids).cast(pa.string())
+    nodes = pc.index_in(pa.array(ids, pa.string()), value_set=known)
+    if nodes.null_count:
+        place = int(pc.index(nodes.is_null(), True).as_py())
+        raise GrandPlusError(f"names node {ids[place]!r}", where=file, expected="an id of a node of the graph")
+    return np.sort(nodes.to_numpy()).astype(np.int64)  # however the list has them

@@ -7,6 +7,7 @@ and for numpy's and scipy's it gets stand-ins, since theirs trust a pickle with 
 
 from __future__ import annotations
 
+import io
 import mmap
 import pickle
 import pickletools
@@ -52,40 +53,58 @@ def load_pickle(file: Path) -> object:
     try:
         # Mapped: a read past the end is cut short, as from bytes, but there is one copy less in memory.
         with file.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            _check_operations(content)
-            content.seek(0)
-            found = _Unpickler(content, file).load()
-        return found.real() if isinstance(found, _Array | _Sparse) else found
+            return _load(cast(IO[bytes], content), len(content), file)
     except OSError as error:
         raise GrandPlusError(f"can't be read: {error.strerror}", where=file) from None
-    except _DAMAGE as error:
+    except ValueError as error:  # an empty file can't be mapped
         raise GrandPlusError(f"can't be read as a pickle: {error}", where=file, fix="fetch it again") from None
 
 
-def _check_operations(content: mmap.mmap) -> None:
+def load_pickled(content: bytes, where: object) -> object:
+    """The same of bytes, like those of a member of an ``.npz``.
+
+    where : what to call them in an error.
+    """
+    return _load(io.BytesIO(content), len(content), where)
+
+
+def _load(content: IO[bytes], size: int, where: object) -> object:
+    try:
+        _check_operations(content, size)
+        content.seek(0)
+        return _real(_Unpickler(content, where).load())
+    except _DAMAGE as error:
+        raise GrandPlusError(f"can't be read as a pickle: {error}", where=where, fix="fetch it again") from None
+
+
+def _real(found: object) -> object:
+    return found.real() if isinstance(found, _Array | _Sparse) else found
+
+
+def _check_operations(content: IO[bytes], size: int) -> None:
     """Refuse what would take much memory: lengths beyond the file's end, and a huge memo."""
-    for operation, argument, _ in pickletools.genops(cast(IO[bytes], content)):
-        if operation.name in ("PUT", "BINPUT", "LONG_BINPUT") and int(argument or 0) > len(content):
-            raise pickle.UnpicklingError(f"memo of {argument} items in {len(content)} bytes")
+    for operation, argument, _ in pickletools.genops(content):
+        if operation.name in ("PUT", "BINPUT", "LONG_BINPUT") and int(argument or 0) > size:
+            raise pickle.UnpicklingError(f"memo of {argument} items in {size} bytes")
 
 
 class _Unpickler(pickle.Unpickler):
-    def __init__(self, content: mmap.mmap, file: Path) -> None:
+    def __init__(self, content: IO[bytes], where: object) -> None:
         super().__init__(content, encoding="latin1")  # numpy's bytes, written by Python 2
-        self._file = file
+        self._where = where
 
     def find_class(self, module: str, name: str) -> Any:
         today = _MODULES.get(module, module)
         if (today, name) not in _ALLOWED:
-            raise GrandPlusError(f"asks for {module}.{name}, which a dataset has no need of", where=self._file)
+            raise GrandPlusError(f"asks for {module}.{name}, which a dataset has no need of", where=self._where)
         return _ALLOWED[today, name]
 
 
 class _Dtype:
-    """numpy.dtype, of plain numbers only."""
+    """numpy.dtype, of plain numbers, or of a thing in an array of its own."""
 
     def __init__(self, code: str, *_: object) -> None:
-        if not re.fullmatch("[biuf][1248]", code):
+        if not re.fullmatch("[biuf][1248]|O8?", code):
             raise ValueError(f"array of {code!r}, not of numbers")
         self.code = code
         self.byte_order = "="
@@ -105,8 +124,11 @@ class _Array:
     def __setstate__(self, state: tuple[Any, ...]) -> None:
         self.state = state
 
-    def real(self) -> NDArray[Any]:
+    def real(self) -> object:
         _, shape, dtype, fortran, content = self.state
+        if dtype.code.startswith("O"):
+            (thing,) = content  # as numpy wraps what is saved to an .npz and is no array
+            return _real(thing)
         content = content.encode("latin1") if isinstance(content, str) else content
         self.state = ()  # so that the bytes can go
         flat = np.frombuffer(content, np.dtype(dtype.byte_order + dtype.code))
@@ -140,7 +162,7 @@ class _Csr(_Sparse):
     kind = sparse.csr_matrix
 
     def real(self) -> Any:
-        data, indices, indptr = (self.state[name].real() for name in ("data", "indices", "indptr"))
+        data, indices, indptr = (_numbers(self.state[name]) for name in ("data", "indices", "indptr"))
         _check_integers(indices, indptr)
         matrix = self.kind((data, indices, indptr), shape=self.state["_shape"])
         matrix.check_format(full_check=True)
@@ -153,9 +175,16 @@ class _Csc(_Csr):
 
 class _Coo(_Sparse):
     def real(self) -> Any:
-        row, col = (part.real() for part in self.state.get("coords") or (self.state["row"], self.state["col"]))
+        row, col = map(_numbers, self.state.get("coords") or (self.state["row"], self.state["col"]))
         _check_integers(row, col)
-        return sparse.coo_matrix((self.state["data"].real(), (row, col)), shape=self.state["_shape"])
+        return sparse.coo_matrix((_numbers(self.state["data"]), (row, col)), shape=self.state["_shape"])
+
+
+def _numbers(part: object) -> NDArray[Any]:
+    found = _real(part)
+    if not isinstance(found, np.ndarray):
+        raise ValueError(f"sparse matrix of a {type(found).__name__}")
+    return found
 
 
 def _check_integers(*indices: NDArray[Any]) -> None:

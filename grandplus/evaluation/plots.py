@@ -1,15 +1,14 @@
-"""Plots of training and predictions: CSV for ``dvc plots``, PNG to look at without a browser.
+"""Pictures of training and predictions, as ``dvc plots`` shows them: PNG, so that its page needs no scripts.
 
-Each plot is a pair of files of one name. Same input, same version of matplotlib: same bytes.
+Same input, same version of matplotlib: same bytes. Their numbers are in ``details``.
 """
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import matplotlib
 import matplotlib.style
@@ -22,13 +21,12 @@ from matplotlib.ticker import MaxNLocator, PercentFormatter
 from numpy.typing import NDArray
 from sklearn.metrics import confusion_matrix
 
-from grandplus.evaluation.calibration import expected_calibration_error, reliability
-from grandplus.evaluation.metrics import Scored, select
+from grandplus.evaluation.calibration import Reliability, expected_calibration_error, reliability
+from grandplus.evaluation.curves import Curve, learning_curve
+from grandplus.evaluation.metrics import Scored, judged_by, select
 
-CONFUSION_ROWS = 20_000  # at most, in confusion.csv: a browser has to draw them
 FAINT_TRIALS = 30  # at most, drawn as lines of their own
 ANNOTATED_CLASSES = 12  # with more, numbers no longer fit in the confusion matrix's cells
-DECIMALS = 6
 
 # Of Okabe and Ito's palette, told apart with any colour vision; training is dashed as well.
 TRAIN, VALIDATION, GREY = "#D55E00", "#0072B2", "#666666"
@@ -49,7 +47,7 @@ STYLE = {
 def write_plots(
     folder: Path | str, *, title: str, history: pa.Table, predictions: Sequence[pa.Table], classes: Sequence[str]
 ) -> None:
-    """Write losses, accuracies, confusion and reliability, each as ``.csv`` and ``.png``.
+    """Write ``losses.png``, ``accuracies.png``, ``confusion.png`` and ``reliability.png``.
 
     Parameters
     ----------
@@ -62,12 +60,8 @@ def write_plots(
 
     Notes
     -----
-    Trials stop at different steps, so means over trials go up to the last step that all of
-    them reached; beyond it they would jump whenever a trial drops out.
-
-    ``confusion.csv`` has a line per test node and trial: of the first trials, as many as fit in
-    `CONFUSION_ROWS`; if not even one does, nodes of the first at even distances. The picture
-    counts everything.
+    Means over trials go up to the last step that all of them reached, see `Curve`.
+    Confusion and reliability are of test nodes, or of validation nodes if no test node has a known label.
 
     Raises
     ------
@@ -75,31 +69,19 @@ def write_plots(
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    trials = select(predictions, "test", classes)
+    part = judged_by(predictions)
+    trials = select(predictions, part, classes)
+    nodes = {"test": "test nodes", "val": "validation nodes, as no test node has a label"}[part]
     with matplotlib.style.context(["default", STYLE]):  # the user's own matplotlibrc must not show
         _losses(folder, title, history)
         _accuracies(folder, title, history)
-        _confusion(folder, title, trials, classes)
-        _reliability(folder, title, trials)
-
-
-class _Curve(NamedTuple):
-    """A column of the history; NaN where a trial has no such step."""
-
-    steps: NDArray[np.int64]  # (s,)
-    trials: NDArray[np.float64]  # (t, s)
-    common: int  # the first so many steps were reached by all trials
-
-    @property
-    def mean(self) -> NDArray[np.float64]:
-        return np.asarray(self.trials[:, : self.common].mean(axis=0))
+        _confusion(folder, title, trials, classes, nodes)
+        _reliability(folder, title, trials, nodes)
 
 
 def _losses(folder: Path, title: str, history: pa.Table) -> None:
-    train, val = _curve(history, "train_loss"), _curve(history, "val_loss")
+    train, val = learning_curve(history, "train_loss"), learning_curve(history, "val_loss")
     steps, gap = train.steps[: train.common], val.mean - train.mean
-    rows = zip(steps, train.mean, val.mean, gap, strict=True)
-    _write_csv(folder / "losses.csv", ["step", "train_loss", "val_loss", "generalisation_gap"], rows)
     with _figure(folder / "losses.png", (7.5, 5)) as figure:
         axes = figure.add_subplot()
         shade = axes.fill_between(steps, train.mean, val.mean, color=GREY, alpha=0.16, linewidth=0)
@@ -112,9 +94,7 @@ def _losses(folder: Path, title: str, history: pa.Table) -> None:
 
 
 def _accuracies(folder: Path, title: str, history: pa.Table) -> None:
-    train, val = _curve(history, "train_accuracy"), _curve(history, "val_accuracy")
-    rows = zip(train.steps[: train.common], train.mean, val.mean, strict=True)
-    _write_csv(folder / "accuracies.csv", ["step", "train_accuracy", "val_accuracy"], rows)
+    train, val = learning_curve(history, "train_accuracy"), learning_curve(history, "val_accuracy")
     with _figure(folder / "accuracies.png", (7.5, 5)) as figure:
         axes = figure.add_subplot()
         _draw_curves(axes, train, val)
@@ -125,9 +105,7 @@ def _accuracies(folder: Path, title: str, history: pa.Table) -> None:
         _legend_below(figure)
 
 
-def _confusion(folder: Path, title: str, trials: Sequence[Scored], classes: Sequence[str]) -> None:
-    names = ((classes[label], classes[predicted]) for label, predicted in _confusion_rows(trials))
-    _write_csv(folder / "confusion.csv", ["actual", "predicted"], names)
+def _confusion(folder: Path, title: str, trials: Sequence[Scored], classes: Sequence[str], nodes: str) -> None:
     size = len(classes)
     numbers = range(size)
     counts = np.sum([confusion_matrix(t.label, t.predicted, labels=numbers) for t in trials], axis=0)
@@ -151,54 +129,43 @@ def _confusion(folder: Path, title: str, trials: Sequence[Scored], classes: Sequ
         axes.set_yticks(numbers, classes, size=font, parse_math=False)
         axes.set_xlabel("Predicted class")
         axes.set_ylabel("Actual class")
-        _head(figure, title, f"Confusion on test nodes{detail}")
+        _head(figure, title, f"Confusion on {nodes}{detail}")
 
 
-def _reliability(folder: Path, title: str, trials: Sequence[Scored]) -> None:
-    confidence = np.concatenate([trial.confidence for trial in trials])
+def _reliability(folder: Path, title: str, trials: Sequence[Scored], nodes: str) -> None:
+    """As trained on the left, with the temperature on the right."""
     correct = np.concatenate([trial.correct for trial in trials])
-    bins = reliability(confidence, correct)
-    filled = bins.count > 0
-    rows = zip(bins.confidence[filled], bins.accuracy[filled], bins.count[filled], strict=True)
-    _write_csv(folder / "reliability.csv", ["confidence", "accuracy", "count"], rows)
-    ece = np.mean([expected_calibration_error(trial.confidence, trial.correct) for trial in trials])
-    with _figure(folder / "reliability.png", (6, 7.4)) as figure:
-        upper, lower = figure.subplots(2, 1, sharex=True, gridspec_kw={"height_ratios": [3.6, 1]})
-        width = 1 / len(bins.count)
-        left = np.arange(len(bins.count)) * width
-        bars = {"width": width, "align": "edge", "edgecolor": "white"}
-        upper.bar(left, bins.accuracy, color=VALIDATION, alpha=0.55, label="accuracy", **bars)
-        upper.plot([0, 1], [0, 1], color=GREY, linestyle="--", label="perfect calibration")
-        upper.vlines(bins.confidence, bins.accuracy, bins.confidence, color=TRAIN, lw=2.5, label="miscalibration")
-        upper.set(xlim=(0, 1), ylim=(0, 1), ylabel="Accuracy")
-        _head(figure, title, f"Reliability on test nodes, expected calibration error {ece:.3f}")
-        lower.bar(left, bins.count / len(trials), color=GREY, **bars)
-        lower.yaxis.set_major_locator(MaxNLocator(3, integer=True))
-        lower.set(xlabel="Confidence", ylabel=_per_trial("Nodes", trials).replace(" ", "\n", 1))
-        _legend_below(figure)
+    sides = {
+        "Before calibration": [trial.confidence for trial in trials],
+        "After calibration": [trial.calibrated for trial in trials],
+    }
+    with _figure(folder / "reliability.png", (10.5, 6.8)) as figure:
+        axes = figure.subplots(2, 2, sharex=True, sharey="row", gridspec_kw={"height_ratios": [3.6, 1]})
+        for (upper, lower), (name, confidence) in zip(axes.T, sides.items(), strict=True):
+            bins = reliability(np.concatenate(confidence), correct)
+            pairs = zip(confidence, trials, strict=True)
+            ece = np.mean([expected_calibration_error(found, trial.correct) for found, trial in pairs])
+            upper.set_title(f"{name}, expected calibration error {ece:.3f}", size=11)
+            _draw_bins(upper, lower, bins, len(trials))
+        axes[0, 0].set(xlim=(0, 1), ylim=(0, 1), ylabel="Accuracy")
+        axes[1, 0].set_ylabel(_per_trial("Nodes", trials).replace(" ", "\n", 1))
+        _head(figure, title, f"Reliability on {nodes}")
+        figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
 
 
-def _curve(history: pa.Table, column: str) -> _Curve:
-    _, trial = np.unique(history["trial"].to_numpy(), return_inverse=True)
-    steps, step = np.unique(history["step"].to_numpy(), return_inverse=True)
-    values = np.full((trial.max() + 1, len(steps)), np.nan)
-    values[trial, step] = history[column].to_numpy()
-    reached = np.zeros(values.shape, dtype=bool)
-    reached[trial, step] = True
-    return _Curve(steps, values, int(np.logical_and.accumulate(reached.all(axis=0)).sum()))
+def _draw_bins(upper: Axes, lower: Axes, bins: Reliability, trials: int) -> None:
+    width = 1 / len(bins.count)
+    left = np.arange(len(bins.count)) * width
+    bars: dict[str, Any] = {"width": width, "align": "edge", "edgecolor": "white"}
+    upper.bar(left, bins.accuracy, color=VALIDATION, alpha=0.55, label="accuracy", **bars)
+    upper.plot([0, 1], [0, 1], color=GREY, linestyle="--", label="perfect calibration")
+    upper.vlines(bins.confidence, bins.accuracy, bins.confidence, color=TRAIN, lw=2.5, label="miscalibration")
+    lower.bar(left, bins.count / trials, color=GREY, **bars)
+    lower.yaxis.set_major_locator(MaxNLocator(3, integer=True))
+    lower.set_xlabel("Confidence")
 
 
-def _confusion_rows(trials: Sequence[Scored]) -> Iterator[tuple[int, int]]:
-    sizes = np.cumsum([len(trial.label) for trial in trials])
-    whole = int((sizes <= CONFUSION_ROWS).sum())
-    for trial in trials[:whole]:
-        yield from zip(trial.label, trial.predicted, strict=True)
-    if not whole:
-        chosen = np.linspace(0, sizes[0] - 1, CONFUSION_ROWS).astype(np.int64)
-        yield from zip(trials[0].label[chosen], trials[0].predicted[chosen], strict=True)
-
-
-def _draw_curves(axes: Axes, train: _Curve, val: _Curve) -> None:
+def _draw_curves(axes: Axes, train: Curve, val: Curve) -> None:
     several = len(train.trials) > 1
     marker = None
     if len(train.steps) == 1:  # makes no line
@@ -228,7 +195,7 @@ def _head(figure: Figure, title: str, subject: str) -> None:
     figure.suptitle(f"{title}\n{subject}", x=0.02, ha="left", linespacing=1.4, parse_math=False)
 
 
-def _faint(curve: _Curve) -> str:
+def _faint(curve: Curve) -> str:
     count = len(curve.trials)
     which = "each trial" if count <= FAINT_TRIALS else f"the first {FAINT_TRIALS} trials"
     return f" (faint: {which})" if count > 1 else ""
@@ -249,10 +216,3 @@ def _figure(file: Path, inches: tuple[float, float]) -> Iterator[Figure]:
     FigureCanvasAgg(figure)  # draws it, whatever the user's backend is
     yield figure
     figure.savefig(file, metadata={"Software": None})  # else the version of matplotlib
-
-
-def _write_csv(file: Path, header: Sequence[str], rows: Iterable[Iterable[Any]]) -> None:
-    with file.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(header)
-        writer.writerows([round(x, DECIMALS) if isinstance(x, float) else x for x in row] for row in rows)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grandplus import execution
-from grandplus.graph import Features, Graph, adjacency_at
+from grandplus.graph import Adjacency, Features, Graph
 from grandplus.propagation.power import LINE, propagate
 from grandplus.scratch import finished_whole, scratch_root
 
@@ -22,12 +22,13 @@ def propagate_columns(
 
     Parameters
     ----------
-    graph : as loaded from a folder, for a cluster to load it too
+    graph : loaded from a folder, if a cluster is to work on it
     features : (n, d), those of the graph or others
     columns : of them at a time, at most
     out : float32 (n, d) for the result; may be ``features`` itself
     """
-    if execution.scheduler() is None or graph.folder is None:
+    folder = graph.adjacency.folder
+    if execution.scheduler() is None or folder is None:
         propagate(graph, features, weights=weights, columns=columns, out=out)
         return
     step = min(columns, LINE)  # narrower ones would fetch the same cache lines
@@ -35,22 +36,21 @@ def propagate_columns(
     ends = [min(start + step, features.shape[1]) for start in starts]
     with tempfile.TemporaryDirectory(prefix="columns-", dir=scratch_root()) as name:
         shared = Path(name)
-        given = None if features is graph.features else shared / "features.npy"
-        if given is not None:
+        given = folder
+        if features is not graph.features:
+            given = shared / "features.npy"
             np.save(given, features)
-        task = functools.partial(_propagate, graph.folder.absolute(), graph.adjacency.fingerprint, given, weights)
+        task = functools.partial(_propagate, graph.adjacency, given, weights)
         files = [shared / f"{start:07d}.npy" for start in starts]
-        for start, end, file in zip(starts, ends, execution.map_tasks(task, starts, ends, files), strict=True):
+        done = execution.map_tasks(task, starts, ends, files)
+        for start, end, file, _ in zip(starts, ends, files, done, strict=True):
             out[:, start:end] = np.load(file, mmap_mode="r")
             file.unlink()
 
 
-def _propagate(
-    graph: Path, fingerprint: str, given: Path | None, weights: tuple[float, ...], start: int, end: int, file: Path
-) -> Path:
-    """Columns ``start`` to ``end``, into a file."""
-    features = Graph.load(graph).features if given is None else np.load(given, mmap_mode="r")
-    block = propagate(adjacency_at(graph, fingerprint), features[:, start:end], weights=weights)
+def _propagate(adjacency: Adjacency, given: Path, weights: tuple[float, ...], start: int, end: int, file: Path) -> None:
+    """Columns ``start`` to ``end`` of the features of a graph's folder, or of an array's file, into a file."""
+    features = Graph.load(given).features if given.is_dir() else np.load(given, mmap_mode="r")
+    block = propagate(adjacency, features[:, start:end], weights=weights)
     with finished_whole(file) as partial, partial.open("wb") as out:
         np.save(out, block)
-    return file

@@ -39,6 +39,20 @@ class RowsInfo:
     def order(self) -> int:
         return len(self.weights) - 1
 
+    @classmethod
+    def load(cls, folder: Path | str) -> RowsInfo:
+        """What the rows of a folder were made from, by the first shard.
+
+        Raises
+        ------
+        GrandPlusError : there is none, or it is damaged.
+        """
+        file = Path(folder) / _names_in(Path(folder))[0]
+        try:
+            return _info(pq.read_schema(file), file)
+        except (pa.ArrowException, OSError) as error:
+            raise _unreadable(error, file) from None
+
 
 @dataclass(frozen=True, eq=False)
 class Rows:
@@ -119,7 +133,7 @@ class Rows:
         folder = Path(folder)
         files = [folder / name for name in _names_in(folder)]
         tables = [_read_shard(file) for file in files]
-        infos = [_info(table, file) for table, file in zip(tables, files, strict=True)]
+        infos = [_info(table.schema, file) for table, file in zip(tables, files, strict=True)]
         for file, table, info in zip(files, tables, infos, strict=True):
             if info != infos[0] or graph not in (None, info.graph):
                 raise GrandPlusError("is of another graph or other settings", where=file, fix=_REMAKE)
@@ -172,10 +186,14 @@ def _read_shard(file: Path) -> pa.Table:
     try:
         table = pq.read_table(file, memory_map=True)
     except (pa.ArrowException, OSError) as error:
-        raise GrandPlusError(f"can't be read: {error}", where=file, fix=_REMAKE) from None
+        raise _unreadable(error, file) from None
     if not any(table.schema.equals(_schema(kind)) for kind in (pa.int32(), pa.int64())):
         raise _other_columns(table.schema, file)
     return table
+
+
+def _unreadable(error: Exception, file: Path) -> GrandPlusError:
+    return GrandPlusError(f"can't be read: {error}", where=file, fix=_REMAKE)
 
 
 def _other_columns(schema: pa.Schema, file: Path) -> GrandPlusError:
@@ -183,9 +201,9 @@ def _other_columns(schema: pa.Schema, file: Path) -> GrandPlusError:
     return GrandPlusError(f"has columns {columns}", where=file, expected="those of the other rows", fix=_REMAKE)
 
 
-def _info(table: pa.Table, file: Path) -> RowsInfo:
+def _info(schema: pa.Schema, file: Path) -> RowsInfo:
     try:
-        fields = json.loads(table.schema.metadata[METADATA])
+        fields = json.loads(schema.metadata[METADATA])
         return RowsInfo(**{**fields, "weights": tuple(fields["weights"])})
     except (KeyError, TypeError, ValueError):
         raise GrandPlusError("says nothing of what it was made from", where=file, fix=_REMAKE) from None

@@ -166,8 +166,11 @@ class Model:
     def _probabilities(self, logits: Callable[[Tensor], Tensor], inputs: NDArray[np.float32]) -> NDArray[np.float32]:
         self.mlp.eval()
         device = next(self.mlp.parameters()).device
-        parts = torch.split(torch.from_numpy(inputs), ROWS_AT_ONCE)
-        return torch.cat([logits(part.to(device)).softmax(dim=-1).cpu() for part in parts]).numpy()
+        out = np.empty((len(inputs), len(self.classes)), np.float32)
+        for start in range(0, len(inputs), ROWS_AT_ONCE):
+            part = torch.from_numpy(inputs[start : start + ROWS_AT_ONCE])
+            out[start : start + ROWS_AT_ONCE] = logits(part.to(device)).softmax(dim=-1).cpu().numpy()
+        return out
 
     def save(self, file: Path | str) -> None:
         """Write a ``safetensors`` file; the settings stand in its header."""

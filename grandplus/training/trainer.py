@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -77,6 +77,7 @@ def train(
     device: str = "cpu",
     info: dict[str, Any] | None = None,
     stopping: EarlyStopping | None = None,
+    watch: Callable[[dict[str, float]], None] | None = None,
 ) -> Trained:
     """Train one model.
 
@@ -87,6 +88,7 @@ def train(
     rows : of ``split``'s train, val and unlabelled nodes
     seed : of initial weights, batches and augmentations
     info : to note in the model
+    watch : is given the scores of each validation, as they stand in the history
 
     Raises
     ------
@@ -145,6 +147,8 @@ def train(
                     scores[f"{part}_loss"], scores[f"{part}_accuracy"] = _score(guesses[of], watched_labels[of])
                 for name, value in scores.items():
                     history.setdefault(name, []).append(value)
+                if watch:
+                    watch(scores)
                 if stopping.update(step, scores["val_accuracy"], scores["val_loss"], model):
                     break
     model.load_state_dict(stopping.best.state)

@@ -10,15 +10,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import scipy.sparse as sp
 import torch
-from tqdm import tqdm
 
 from grandplus import execution
 from grandplus.errors import GrandPlusError
 from grandplus.graph import Features, Graph
+from grandplus.progress import Progress
 from grandplus.propagation.rows import Rows
 from grandplus.scratch import finished_whole
 from grandplus.settings import Settings, Train
 from grandplus.splits import Splits
+from grandplus.training.live import Live, Watch
 from grandplus.training.trainer import train
 
 GIB = 2**30
@@ -26,23 +27,29 @@ BASE = 300 * 2**20  # of a process with PyTorch, its rows and small batches
 COPIES_OF_PARAMETERS, COPIES_OF_INPUTS = 5, 4
 
 
-def train_trials(graph: Path, rows: Path, out: Path, settings: Settings) -> None:
+def train_trials(graph: Path, rows: Path, out: Path, settings: Settings, *, live: Path) -> None:
     """Train every trial that ``out`` does not hold yet.
 
     Parameters
     ----------
     graph, rows : folders of earlier stages
     out : existing folder for ``trial-00000.safetensors`` and ``history-00000.parquet``, …
+    live : file for partial metrics, which is gone at the end
     """
     device = execution.device()
     missing = [trial for trial in range(settings.trials) if not model_file(out, trial).exists()]
-    task = functools.partial(_train_trial, graph.absolute(), rows.absolute(), out.absolute(), settings, device)
+    notes = out.with_name(f"{out.name}.live").absolute()
+    task = functools.partial(_train_trial, graph.absolute(), rows.absolute(), out.absolute(), notes, settings, device)
     alone = device == "cuda" or execution.scheduler()  # one after another, or each on a machine of its own
     at_once = 1 if alone else _trials_at_once(graph, settings)
     done = execution.map_tasks(task, missing, at_most=at_once)
-    bar = tqdm(done, "train", settings.trials, initial=settings.trials - len(missing), unit="trial", disable=None)
-    for _ in bar:
-        pass
+    finished = settings.trials - len(missing)
+    with (
+        Live(live, notes) as partial,
+        Progress("train", settings.trials, "trial", done=finished, note=partial.sum_up) as bar,
+    ):
+        for _ in done:
+            bar.update()
 
 
 def _trials_at_once(folder: Path, settings: Settings) -> int:
@@ -83,7 +90,9 @@ def history_file(folder: Path, trial: int) -> Path:
     return folder / f"history-{trial:05d}.parquet"
 
 
-def _train_trial(graph_folder: Path, rows_folder: Path, out: Path, settings: Settings, device: str, trial: int) -> int:
+def _train_trial(
+    graph_folder: Path, rows_folder: Path, out: Path, notes: Path, settings: Settings, device: str, trial: int
+) -> int:
     """Train one trial, in a process of its own; its model appears last, so it marks the end."""
     torch.set_num_threads(1)  # trials run side by side, and one thread gives the same bytes anywhere
     graph = Graph.load(graph_folder)
@@ -100,6 +109,7 @@ def _train_trial(graph_folder: Path, rows_folder: Path, out: Path, settings: Set
             seed=[settings.seed, trial],
             device=device,
             info={"dataset": settings.dataset, "matrix": settings.matrix, "seed": settings.seed, "trial": trial},
+            watch=Watch(notes, trial),
         )
     except GrandPlusError as error:
         raise GrandPlusError(f"{error}", where=f"trial {trial}") from None

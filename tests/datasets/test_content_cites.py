@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from grandplus.datasets.content_cites import read
+from grandplus.datasets.formats.content_cites import read
 from grandplus.datasets.raw import RawGraph
 from grandplus.errors import GrandPlusError
 from grandplus.settings import Source
@@ -41,16 +41,17 @@ def test_cora_is_planetoids_array_by_array(raw_graph: Callable[..., RawGraph]) -
         mine, theirs = getattr(ours, name), getattr(planetoids, name)
         assert mine.dtype == theirs.dtype
         np.testing.assert_array_equal(mine, theirs)
-    assert list(ours.splits) == list(planetoids.splits)
-    for part, nodes in planetoids.splits.items():
-        assert ours.splits[part].dtype == nodes.dtype
-        np.testing.assert_array_equal(ours.splits[part], nodes)
+    assert len(ours.splits) == len(planetoids.splits) == 1
+    assert list(ours.splits[0]) == list(planetoids.splits[0])
+    for part, nodes in planetoids.splits[0].items():
+        assert ours.splits[0][part].dtype == nodes.dtype
+        np.testing.assert_array_equal(ours.splits[0][part], nodes)
 
 
 def test_cora_from_the_wheel(raw_graph: Callable[..., RawGraph]) -> None:
     graph = raw_graph("cora", "content-cites")
     assert undirected(graph.edges).shape[1] == 5278
-    assert np.bincount(graph.labels[graph.splits["train"]]).tolist() == [20] * 7
+    assert np.bincount(graph.labels[graph.splits[0]["train"]]).tolist() == [20] * 7
     assert np.bincount(graph.labels).tolist() == [351, 217, 418, 818, 426, 298, 180]
 
 
@@ -62,7 +63,7 @@ def test_values_in_file_order(tmp_path: Path, line_end: str) -> None:
     assert graph.labels.tolist() == [1, 0, 1]
     assert graph.classes == ["A", "B"]
     assert graph.node_ids.tolist() == ["p1", "p2", "p3"]
-    assert graph.splits == {}
+    assert graph.splits == []
 
 
 def test_classes_in_the_cards_order(tmp_path: Path) -> None:

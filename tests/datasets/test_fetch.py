@@ -325,6 +325,23 @@ def test_a_zip_at_an_address(here: Here, server: Server) -> None:
     assert here.lines[0] == f"a.pickle: 5 bytes from {server.url}toy.zip"
 
 
+def test_a_zip_that_an_earlier_process_began(here: Here, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = Place(url=server.url, archive="toy.zip")
+    server.answers["toy.zip"] = Answer(GOOD_ZIP, headers={"ETag": '"one"'}, cuts=[100])
+    with monkeypatch.context() as patch:
+        patch.setattr(http, "TRIES", 1)
+        patch.setattr(http, "PIECE", 10)
+        with pytest.raises(GrandPlusError, match="is truncated"):
+            here.fetch(source(place))
+    assert names(here.folder) == set()
+    (folder,) = here.cache.rglob("*.unfinished")
+    (folder / "half unpacked").write_bytes(b"x")
+    here.fetch(source(place))
+    here.check()
+    assert server.ranges == [None, "bytes=100-"]
+    assert not folder.exists()
+
+
 def test_a_zip_on_google_drive(here: Here, server: Server) -> None:
     page = b"<html><form action='/download'><input type=hidden name=confirm value=t></form></html>"
     server.answers["uc?id=an-id"] = Answer(page, headers={"Content-Type": "text/html"})

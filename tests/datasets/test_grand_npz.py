@@ -10,7 +10,7 @@ import pytest
 import toy
 from scipy import sparse
 
-from grandplus.datasets.grand_npz import read
+from grandplus.datasets.formats.grand_npz import read
 from grandplus.datasets.raw import RawGraph
 from grandplus.errors import GrandPlusError
 from grandplus.settings import Source
@@ -27,7 +27,7 @@ def write(
 
 
 def read_files(folder: Path) -> RawGraph:
-    return read(folder, NAMES, Source(format="grand-npz", files={}, places=[]))
+    return read(folder, NAMES, Source(format="grand-npz", read=toy.WEIGHTS_IGNORED, files={}, places=[]))
 
 
 @pytest.mark.parametrize("kind", [sparse.csr_matrix, sparse.csr_array, sparse.csc_matrix, sparse.coo_matrix])

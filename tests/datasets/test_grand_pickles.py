@@ -11,7 +11,7 @@ import pytest
 import toy
 from scipy import sparse
 
-from grandplus.datasets.grand_pickles import read
+from grandplus.datasets.formats.grand_pickles import read
 from grandplus.datasets.raw import RawGraph
 from grandplus.errors import GrandPlusError
 from grandplus.settings import Source
@@ -23,7 +23,11 @@ def read_pickles(folder: Path, protocol: int = 4, classes: list[str] | None = No
     content = {"adjacency": toy.ADJACENCY, "features": toy.FEATURES, "labels": toy.ONE_HOT} | changed
     for part, name in NAMES.items():
         (folder / name).write_bytes(pickle.dumps(content[part], protocol))
-    return read(folder, sorted(NAMES.values()), Source(format="grand-pickles", files={}, places=[], classes=classes))
+    return read(
+        folder,
+        sorted(NAMES.values()),
+        Source(format="grand-pickles", read=toy.WEIGHTS_IGNORED, files={}, places=[], classes=classes),
+    )
 
 
 @pytest.mark.parametrize("protocol", [3, 4, 5])
@@ -65,14 +69,14 @@ def changed(array: np.ndarray, place: Any, value: Any) -> np.ndarray:
         ("features", {0: 1}, "holds a dict; expected an array or a sparse matrix"),
         ("features", toy.FEATURES[:3], "is float64 3 x 3; expected numbers in 4 rows, as by the adjacency"),
         ("features", toy.FEATURES[0], "is float64 3; expected numbers in 4 rows"),
-        ("features", changed(toy.FEATURES, (2, 1), np.nan), "row 2 holds a value that is not finite"),
-        ("features", changed(toy.FEATURES, (3, 1), 1e300), "row 3 holds a value that is not finite in float32"),
-        ("features", sparse.csr_matrix(changed(toy.FEATURES, (2, 1), np.inf)), "row 2 holds a value that is not"),
+        ("features", changed(toy.FEATURES, (2, 1), np.nan), "row 2, column 1 is nan; expected a number from"),
+        ("features", changed(toy.FEATURES, (3, 1), 1e300), "row 3, column 1 is 1e.300; expected"),
+        ("features", sparse.csr_matrix(changed(toy.FEATURES, (2, 1), np.inf)), "row 2, column 1 is inf; expected"),
         ("labels", [1, 0, 1, 1], "holds a list; expected an array of labels"),
         ("labels", toy.ONE_HOT[:3], "is int64 3 x 2; expected 4 class numbers or one-hot rows"),
-        ("labels", np.array([0.5, 1, 1, 1]), "is float64 4; expected 4 class numbers"),
-        ("labels", np.array([0, 1, -2, 1]), "row 2 is -2; expected -1, for unknown, or more"),
-        ("labels", changed(toy.ONE_HOT, (1, 1), 1), r"row 1 is \[1, 1\]; expected at most a single 1 among zeros"),
+        ("labels", np.array([0.5, 1, 1, 1]), "row 0 is 0.5; expected a class: a whole number"),
+        ("labels", np.array([0, 1, -2, 1]), "row 2 is -2; expected a class: a whole number, or -1"),
+        ("labels", changed(toy.ONE_HOT, (1, 1), 1), "row 1 has 2 labels; expected .*multi-label"),
         ("labels", changed(toy.ONE_HOT, (1, 0), 2), r"row 1 is \[2, 0\]; expected at most a single 1"),
     ],
 )

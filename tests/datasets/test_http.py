@@ -108,6 +108,49 @@ def test_a_connection_that_is_cut_for_ever(server: Server, tmp_path: Path, range
     assert len(server.asked) == http.TRIES
 
 
+@pytest.fixture
+def left_unfinished(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Answer:
+    """The answer whose first 131,072 bytes an earlier process has had."""
+    answer = server.answers["file"] = Answer(BODY, headers=dict(TAG), cuts=[140_000])
+    with monkeypatch.context() as patch:
+        patch.setattr(http, "TRIES", 1)
+        with pytest.raises(GrandPlusError, match="is truncated"):
+            download(server.url + "file", tmp_path / "file")
+    server.ranges.clear()
+    return answer
+
+
+def test_a_later_process_goes_on(server: Server, tmp_path: Path, left_unfinished: Answer) -> None:
+    sizes: list[int] = []
+    download(server.url + "file", tmp_path / "file", announce=sizes.append)
+    assert (tmp_path / "file").read_bytes() == BODY
+    assert server.ranges == ["bytes=131072-"]
+    assert sizes == [len(BODY) - 131_072]
+    assert [file.name for file in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.mark.parametrize("body", [BODY[::-1], BODY[:1000], b""])
+def test_a_later_process_finds_another_version(
+    server: Server, tmp_path: Path, left_unfinished: Answer, body: bytes
+) -> None:
+    left_unfinished.body, left_unfinished.headers = body, {"ETag": '"two"'}
+    download(server.url + "file", tmp_path / "file")
+    assert (tmp_path / "file").read_bytes() == body
+
+
+def test_a_later_process_finds_the_file_shorter(server: Server, tmp_path: Path, left_unfinished: Answer) -> None:
+    left_unfinished.body = BODY[:131_072]  # under the same tag, which is wrong of the server
+    download(server.url + "file", tmp_path / "file")
+    assert (tmp_path / "file").read_bytes() == BODY[:131_072]
+
+
+def test_without_a_version_a_later_process_starts_anew(server: Server, tmp_path: Path, left_unfinished: Answer) -> None:
+    http.version_note(tmp_path / "file").write_text("")
+    download(server.url + "file", tmp_path / "file")
+    assert (tmp_path / "file").read_bytes() == BODY
+    assert server.ranges == [None]
+
+
 # Google Drive's page.
 
 

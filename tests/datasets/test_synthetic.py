@@ -5,7 +5,8 @@ import hashlib
 import numpy as np
 import pytest
 
-from grandplus.datasets import synthetic, synthetic_files
+from grandplus.datasets import synthetic
+from grandplus.datasets.formats import synthetic as synthetic_files
 from grandplus.datasets.synthetic import generate
 from grandplus.errors import GrandPlusError
 from grandplus.settings import Recipe, Source

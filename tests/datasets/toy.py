@@ -6,10 +6,12 @@ import numpy as np
 from scipy import sparse
 
 from grandplus.datasets.raw import RawGraph
+from grandplus.settings import Reading
 
 ADJACENCY = sparse.csr_matrix(
     np.array([[0, 1, 0, 0], [1, 1, 0, 2], [0, 0, 0, 0], [0, 2, 0, 0]], dtype=np.float64)
-)  # a self-loop, a node without an edge
+)  # a self-loop, a node without an edge, an edge of weight 2
+WEIGHTS_IGNORED = Reading(weights="ignore")
 EDGES = [[0, 1, 1, 1, 3], [1, 0, 1, 3, 1]]
 FEATURES = np.array([[0.5, 0.0, 2.0], [0.0, 0.0, 0.0], [-1.0, 3.0, 0.0], [0.0, 0.1, 0.0]])
 ONE_HOT = np.array([[0, 1], [1, 0], [0, 0], [0, 1]])
@@ -28,4 +30,4 @@ def check(graph: RawGraph, *, sparse_features: bool) -> None:
     assert graph.labels.tolist() == NUMBERS.tolist()
     assert graph.classes == ["0", "1"]
     assert graph.node_ids.tolist() == [0, 1, 2, 3]
-    assert graph.splits == {}
+    assert graph.splits == []

@@ -45,6 +45,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         status, body, headers = answer.status, answer.body, dict(answer.headers)
         wanted = re.fullmatch(r"bytes=(\d+)-", self.headers["Range"] or "")
         if wanted and answer.ranges and self.headers["If-Range"] in (None, headers.get("ETag")):
+            if int(wanted[1]) >= len(body):
+                return self.send_error(416)
             status, body = 206, body[int(wanted[1]) :]
             headers = {"Content-Range": f"bytes {wanted[1]}-{len(answer.body) - 1}/{len(answer.body)}"} | headers
         self.send_response(status)

@@ -3,9 +3,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from scipy.special import softmax
+from scipy.stats import binomtest
 
 from grandplus.errors import GrandPlusError
-from grandplus.evaluation.calibration import expected_calibration_error, reliability
+from grandplus.evaluation.calibration import (
+    expected_calibration_error,
+    fit_temperature,
+    least_confidence,
+    reliability,
+    tempered,
+)
 
 
 def test_by_hand():
@@ -69,3 +77,73 @@ def test_error_is_a_fraction_and_bins_lose_nothing(data, bins):
     assert np.nansum(by_bin.count * by_bin.accuracy) == pytest.approx(correct.sum())
     # Merging bins can let gaps cancel out, but never adds to them.
     assert expected_calibration_error(confidence, correct, 1) <= error + 1e-6
+
+
+LOGITS = hnp.arrays(np.float64, st.tuples(st.integers(1, 20), st.integers(2, 5)), elements=st.floats(-15, 15))
+
+
+@given(LOGITS, st.floats(0.1, 10))
+def test_tempered_is_the_softmax_of_divided_logits(logits, temperature):
+    found = tempered(softmax(logits, axis=1).astype(np.float32), temperature)
+    np.testing.assert_allclose(found, softmax(logits / temperature, axis=1), atol=2e-5)
+
+
+def test_a_probability_rounded_to_zero_stays_a_number():
+    found = tempered(np.array([[1, 0], [0.5, 0.5]], np.float32), 10)
+    assert found[0, 0] > 0.999
+    assert found[1].tolist() == [0.5, 0.5]
+    assert fit_temperature(np.array([[1, 0]], np.float32), np.array([1])) == pytest.approx(20, abs=1e-3)
+
+
+def drawn(count, temperature, seed=0):
+    """Probabilities and labels that are drawn from them at a temperature."""
+    rng = np.random.default_rng(seed)
+    logits = rng.normal(scale=3, size=(count, 4))
+    cumulative = np.cumsum(softmax(logits / temperature, axis=1), axis=1)
+    labels = (rng.random((count, 1)) > cumulative).sum(axis=1).clip(max=3)
+    return softmax(logits, axis=1).astype(np.float32), labels
+
+
+@pytest.mark.parametrize("temperature", [0.3, 1, 2.5])
+def test_the_temperature_that_labels_were_drawn_at_is_found(temperature):
+    assert fit_temperature(*drawn(40_000, temperature)) == pytest.approx(temperature, rel=0.03)
+
+
+def test_no_other_temperature_has_a_lower_cross_entropy():
+    probabilities, labels = drawn(50, 1.5)
+    smoothing = 1 / 52
+    targets = np.where(np.arange(4) == labels[:, None], 1 - smoothing, smoothing / 3)
+    others = np.geomspace(0.05, 20, 6001)
+    logits = np.log(probabilities.astype(np.float64))
+    losses = [-(targets * np.log(softmax(logits / other, axis=1))).sum() for other in others]
+    assert fit_temperature(probabilities, labels) == pytest.approx(others[np.argmin(losses)], rel=1e-3)
+
+
+def test_a_few_nodes_all_right_are_no_reason_to_be_certain():
+    # Smoothed by 1/10, the share of right ones counts as .9: log 4 / T = log 9.
+    temperature = fit_temperature(np.full((8, 2), [0.8, 0.2]), np.zeros(8, int))
+    assert temperature == pytest.approx(np.log(4) / np.log(9), abs=1e-4)
+
+
+def test_unknown_labels_are_left_out():
+    probabilities, labels = drawn(60, 2)
+    hidden = np.where(np.arange(60) % 2, labels, -1)
+    assert fit_temperature(probabilities, hidden) == fit_temperature(probabilities[1::2], labels[1::2])
+    with pytest.raises(GrandPlusError, match="no validation node has a known label"):
+        fit_temperature(probabilities, np.full(60, -1))
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.data())
+def test_the_least_confidence_is_the_first_that_is_borne_out(data):
+    """By trying every threshold; limits by scipy's exact test."""
+    count = data.draw(st.integers(0, 150))
+    rng = np.random.default_rng(data.draw(st.integers(0, 99)))
+    confidence = rng.choice(np.linspace(0.8, 1, data.draw(st.integers(1, 30))), count).astype(np.float32)
+    correct = rng.random(count) < data.draw(st.sampled_from([0.9, 0.97, 1])) * confidence**0.25
+    borne_out = []
+    for threshold in [0.9, *np.unique(confidence[confidence > 0.9]).tolist()]:
+        chosen = correct[confidence >= threshold]
+        if len(chosen) and binomtest(int(chosen.sum()), len(chosen)).proportion_ci(0.9, "exact").low >= 0.9:
+            borne_out.append(threshold)
+    assert least_confidence(confidence, correct) == (borne_out[0] if borne_out else None)

@@ -10,13 +10,20 @@ from hypothesis.extra import numpy as hnp
 from sklearn.metrics import precision_recall_fscore_support
 
 from grandplus.errors import GrandPlusError
-from grandplus.evaluation.metrics import load_predictions, over_trials, per_class, select, summarize
+from grandplus.evaluation.metrics import (
+    load_predictions,
+    over_trials,
+    per_class,
+    score_predictions,
+    select,
+    summarize,
+)
 
 CLASSES = ["a", "b", "c"]
 L1 = np.array([0.125, 0.5, 0.25], dtype=np.float32)
 
 
-def table(test, val=((0, 0),), confidence=0.75, extra=()):
+def table(test, val=((0, 0),), confidence=0.75, extra=(), calibrated=0.5):
     """Predictions from (label, predicted) pairs by part."""
     lines = [(*pair, "val") for pair in val] + [(*pair, "test") for pair in test] + list(extra)
     label, predicted, part = zip(*lines, strict=True)
@@ -27,6 +34,7 @@ def table(test, val=((0, 0),), confidence=0.75, extra=()):
             "label": pa.array(label, pa.int64()),
             "predicted": pa.array(predicted, pa.int64()),
             "confidence": pa.array([confidence] * len(lines), pa.float32()),
+            "calibrated": pa.array([calibrated] * len(lines), pa.float32()),
         }
     )
 
@@ -44,6 +52,9 @@ def test_mean_std_and_interval_by_hand():
     assert metrics["val"]["accuracy"] == {"mean": 1, "std": 0, "ci95": 0}
     # |accuracy - .75| per trial is .05, .05 and .15.
     assert metrics["test"]["ece"]["mean"] == pytest.approx(0.25 / 3, abs=1e-6)
+    # After calibration, |accuracy - .5| per trial is .2, .3 and .4.
+    assert metrics["test"]["ece"]["calibrated"] == pytest.approx(0.3, abs=1e-6)
+    assert metrics["val"]["ece"] == {"mean": 0.25, "calibrated": 0.5}
     assert metrics["rows"]["l1_error"] == {"mean": round(0.875 / 3, 6), "max": 0.5}
 
 
@@ -64,7 +75,10 @@ def test_only_scalars_and_stable_as_json():
     assert json.loads(json.dumps(metrics)) == metrics
     assert set(leaves(metrics)) == {
         "test.accuracy.mean", "test.accuracy.std", "test.accuracy.ci95", "test.macro_f1.mean",
-        "test.ece.mean", "val.accuracy.mean", "val.accuracy.std", "val.accuracy.ci95",
+        "test.ece.mean",
+        "test.ece.calibrated",
+        "val.ece.mean",
+        "val.ece.calibrated", "val.accuracy.mean", "val.accuracy.std", "val.accuracy.ci95",
         "rows.l1_error.mean", "rows.l1_error.max",
     }  # fmt: skip
 
@@ -144,6 +158,7 @@ def test_select_keeps_the_order_of_nodes():
         ([], CLASSES, "no predictions"),
         ([right(1), table([(-1, 0)])], CLASSES, "trial 1: no test node has a known label"),
         ([table([(0, 0)], val=[(-1, 0)])], CLASSES, "trial 0: no val node has a known label"),
+        ([table([(-1, 0)], val=[(-1, 0)])], CLASSES, "trial 0: no val node has a known label"),
         ([table([(3, 0)])], CLASSES, "trial 0: class number 3; expected at most 2"),
         ([table([(0, 3)])], CLASSES, "trial 0: class number 3; expected at most 2"),
         ([right(1)], ["a", "b", "a"], "repeat"),
@@ -153,6 +168,39 @@ def test_select_keeps_the_order_of_nodes():
 def test_problems_are_named(predictions, classes, message):
     with pytest.raises(GrandPlusError, match=message):
         summarize(predictions, L1, classes)
+
+
+def test_without_labels_of_test_nodes_validation_is_all_there_is():
+    predictions = [table([(-1, 0)], val=[(0, 0), (1, 0)])]
+    metrics = summarize(predictions, L1, CLASSES)
+    assert set(metrics) == {"val", "rows"}
+    assert metrics["val"]["accuracy"] == {"mean": 0.5}
+    assert per_class(predictions, CLASSES)["a"] == {"precision": 0.5, "recall": 1, "f1": round(2 / 3, 6), "support": 1}
+
+
+def predictions_file(folder, parts, labels, predicted, confidence, confident):
+    columns = {"part": parts, "label": pa.array(labels, pa.string()), "predicted": predicted}
+    numbers = {"confidence": pa.array(confidence, pa.float32()), "confident": pa.array(confident, pa.bool_())}
+    pq.write_table(pa.table(columns | numbers), folder / "predictions.parquet")
+    return folder / "predictions.parquet"
+
+
+def test_predictions_are_scored_on_labelled_test_nodes(tmp_path):
+    parts = ["test", "test", "test", "test", "test", "val"]
+    labels, predicted = ["a", "b", "a", "b", None, "a"], ["a", "b", "b", "b", "a", "b"]
+    confidence, confident = [0.9, 0.9, 0.9, 0.5, 0.9, 0.9], [True, True, True, False, True, True]
+    file = predictions_file(tmp_path, parts, labels, predicted, confidence, confident)
+    # .9 is right in 2 of 3 cases, and .5 in 1 of 1: 3/4 · |2/3 - .9| + 1/4 · |1 - .5|.
+    expected = {"nodes": 4, "accuracy": 0.75, "ece": 0.3, "confident": {"share": 0.75, "precision": round(2 / 3, 6)}}
+    assert score_predictions(file) == expected
+
+
+def test_what_can_not_be_scored_is_left_out(tmp_path):
+    file = predictions_file(tmp_path, ["test"], ["a"], ["a"], [0.75], [False])
+    assert score_predictions(file) == {"nodes": 1, "accuracy": 1, "ece": 0.25, "confident": {"share": 0}}
+    assert score_predictions(predictions_file(tmp_path, ["test"], [None], ["a"], [0.75], [True])) == {"nodes": 0}
+    with pytest.raises(GrandPlusError, match=r"absent\.parquet: can't be read"):
+        score_predictions(tmp_path / "absent.parquet")
 
 
 def test_load_predictions(tmp_path):

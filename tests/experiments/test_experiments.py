@@ -37,7 +37,7 @@ def prepared(monkeypatch):
         split = {"split": "per-class", "train_per_class": 3, "val_per_class": 4}
         settings = load_settings(dataset="cora", matrix="ppr", trials=9, train=changes, preprocess=split)
         rows = gfpush(graph, np.arange(60), weights=weights("avg", order=2), rmax=1e-6, top_k=8)
-        splits = make_splits(labels, settings.preprocess, {}, seed=0, trials=9)
+        splits = make_splits(labels, settings.preprocess, [], seed=0, trials=9)
         return Prepared(settings, graph, splits, rows, f"digest{lr}")
 
     monkeypatch.setattr(trials, "prepare", prepare)

@@ -8,9 +8,11 @@ import os
 import re
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +23,11 @@ from ruamel.yaml import YAML
 from grandplus import execution
 
 STAGES = ("download", "preprocess", "gfpush", "train", "infer", "evaluate")
-VICTIMS = ("group", "main", "dvc")
+# What gets which signal: all processes of the run, the stage's main one alone, DVC alone, all as by Ctrl-C.
+VICTIMS = {"group": signal.SIGKILL, "main": signal.SIGKILL, "dvc": signal.SIGKILL, "terminal": signal.SIGINT}
 # Real, with a few seconds a stage; more trials than workers, so that a finished one is resumed.
 SETTINGS = {"dataset": "cora", "matrix": "ppr", "trials": 3, "gfpush": {"rmax": 1e-5}, "train": {"max_epochs": 6}}
+Note = Callable[[object, str, str, str, str, "list[str]", str], None]  # a line of the table
 MARK = "GRANDPLUS_FAULTS_RUN"  # in the environment of each process of a run: workspace and number
 POLL_SECONDS = 0.02
 GRACE_SECONDS = 2  # for a process to notice that its parent is gone, on top of DVC's start
@@ -63,6 +67,36 @@ class Workspace:
             return None
         return problems + self._leftovers() + self._differences()
 
+    def damage_and_rerun(self, stage: str, file: str, damage: Callable[[Path], None]) -> list[str]:
+        """What is wrong after ``stage`` met a damaged file, and after the rerun that follows.
+
+        The damage leaves time, size and mode as they were, as a disk's does, so DVC sees nothing of it.
+        """
+        self.stop()
+        path = self.checkout / file
+        before = path.stat()
+        path.chmod(0o644)
+        damage(path)
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+        path.chmod(stat.S_IMODE(before.st_mode))
+        code, said = self.run("repro", "--single-item", "--force", stage), self.log.read_text()
+        told = f"error: {Path(file).parent}/" in said and ": is damaged" in said and "Traceback" not in said
+        unclear = [] if code and told else [f"it said {said}"]
+        return unclear + self._rerun_alone()
+
+    def run_two_at_once(self) -> list[str]:
+        """What is wrong after two runs of all stages: DVC lets one in, and the other is told so or comes after it."""
+        self.stop()
+        self._forget(*STAGES)
+        runs = [self.start("repro") for _ in range(2)]
+        codes, said = [_wait(run) for run in runs], self.log.read_text()
+        told = codes == [0, 0] or (min(codes) == 0 and ("Unable to acquire lock" in said or "is busy" in said))
+        return ([] if told else [f"they ended with {codes}: {said}"]) + self._rerun_alone()
+
+    def run(self, *arguments: str) -> int:
+        """DVC to its end; its exit code."""
+        return _wait(self.start(*arguments))
+
     def stop(self) -> None:
         """Kill whatever of this workspace is alive."""
         for process in self.alive():
@@ -82,6 +116,8 @@ class Workspace:
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
+                # Ctrl-C reaches it even where this process was started in the background, and ignores that.
+                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
             )
 
     @property
@@ -106,7 +142,7 @@ class Workspace:
         for folder in ("data", "reports"):
             for file in sorted((self.checkout / folder).rglob("*")):
                 name = str(file.relative_to(self.checkout))
-                if file.is_file() and not name.startswith(("data/catalog/", "reports/timings.")):
+                if file.is_file() and not name.startswith(("data/catalog/", "reports/resources.")):
                     found[name] = hashlib.sha256(file.read_bytes()).hexdigest()
         return found
 
@@ -127,7 +163,7 @@ class Workspace:
         if victim == "main":
             main.kill()
             return True  # and DVC is left to itself, as by a user who starts the next one at once
-        os.kill(dvc.pid, signal.SIGKILL) if victim == "dvc" else os.killpg(dvc.pid, signal.SIGKILL)
+        os.kill(dvc.pid, signal.SIGKILL) if victim == "dvc" else os.killpg(dvc.pid, VICTIMS[victim])
         dvc.wait()  # as the user's shell does; DVC takes a zombie for alive
         return True
 
@@ -142,6 +178,10 @@ class Workspace:
         idle = [] if main else [f"the rerun did not run {stage}"]
         _, orphans = psutil.wait_procs(self.alive(), timeout=5)  # one that is just ending is none
         return earlier + failed + idle + [f"{process} is an orphan" for process in orphans]
+
+    def _rerun_alone(self) -> list[str]:
+        failed = [f"the rerun failed:\n{self.log.read_text()}"] if self.run("repro") else []
+        return failed + self._leftovers() + self._differences()
 
     def _writers(self) -> set[int]:
         """Processes that hold the lock of a scratch folder."""
@@ -159,14 +199,15 @@ class Workspace:
         names = sorted(now.keys() | self.undisturbed.keys())
         return [f"{name} differs" for name in names if now.get(name) != self.undisturbed.get(name)]
 
-    def _forget(self, stage: str) -> None:
-        """Make DVC forget that it ever ran this stage, so that it neither skips nor restores it."""
+    def _forget(self, *stages: str) -> None:
+        """Make DVC forget that it ever ran these stages, so that it neither skips nor restores them."""
         lock, yaml = self.checkout / "dvc.lock", YAML()
         content = yaml.load(lock)
-        content["stages"].pop(stage, None)
+        for stage in stages:
+            content["stages"].pop(stage, None)
         yaml.dump(content, lock)
         shutil.rmtree(self.checkout / ".dvc" / "cache" / "runs", ignore_errors=True)
-        if stage == "download" and self._mirror:
+        if "download" in stages and self._mirror:
             shutil.rmtree(self._cache / "downloads", ignore_errors=True)
 
     def _measure(self) -> dict[str, float]:

@@ -13,8 +13,10 @@ from grandplus import settings
 
 ROOT = Path(__file__).resolve().parents[2]
 STAGES = YAML(typ="safe").load((ROOT / "dvc.yaml").read_text())["stages"]
-# They can't change a result: what is printed, and where work runs. Packages hold a docstring or lazy names.
-EXEMPT = {"grandplus/cluster.py", "grandplus/errors.py", "grandplus/execution.py"}
+# They can't change a result: what is printed or refused, where work runs and what it takes. Packages hold a docstring
+# or lazy names.
+_NAMES = ("cluster", "errors", "execution", "progress", "resources", "room", "training/live")
+EXEMPT = {f"grandplus/{name}.py" for name in _NAMES}
 
 
 def module_file(module: str) -> str | None:
@@ -22,8 +24,13 @@ def module_file(module: str) -> str | None:
     return file if (ROOT / file).exists() else None
 
 
+def modules_of(package: str) -> set[str]:
+    return {f"{package}.{file.stem}" for file in (ROOT / package.replace(".", "/")).glob("[!_]*.py")}
+
+
 def imports(file: str) -> set[str]:
-    """Our modules that a file imports, inside of functions too, or names in a string, as registries do."""
+    """Our modules that a file imports, inside of functions too, or names in a string, as registries do; or all of a
+    package that is so named."""
     found: set[str] = set()
     for node in ast.walk(ast.parse((ROOT / file).read_text())):
         if isinstance(node, ast.ImportFrom):
@@ -31,7 +38,7 @@ def imports(file: str) -> set[str]:
         elif isinstance(node, ast.Import):
             found |= {name.name for name in node.names}
         elif isinstance(node, ast.Constant) and re.fullmatch(r"grandplus(\.\w+)+", str(node.value)):
-            found.add(str(node.value))
+            found |= {str(node.value)} | modules_of(str(node.value))
     return {module_file(module) for module in found if module.startswith(("grandplus", "stages"))} - {None}
 
 

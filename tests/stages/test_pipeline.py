@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -11,9 +12,17 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
+import scipy.sparse as sp
+from browser import look_at
 from project import commit, copy_project, set_params
+
+from grandplus.__main__ import main
+from grandplus.answers.classifier import GrandPlusClassifier
+from grandplus.answers.predictions import Calibration
+from grandplus.settings import load_settings
 
 ALL = ["download", "preprocess", "gfpush", "train", "infer", "evaluate"]
 SMALL = {"dataset": "cora", "matrix": "ppr", "trials": 1, "train": {"max_epochs": 4}}
@@ -38,6 +47,15 @@ class Project:
     def ran(self, *arguments: str) -> list[str]:
         """The stages whose commands were run."""
         return re.findall(r"^> python -m stages\.(\w+)$", self.dvc(*arguments), re.MULTILINE)
+
+    def grandplus(self, *arguments: str, code: int = 0) -> str:
+        """What one of our own commands prints."""
+        command = [sys.executable, "-m", "grandplus", *arguments]
+        run = subprocess.run(
+            command, cwd=self.folder, env=self.environment, capture_output=True, text=True, check=False
+        )
+        assert run.returncode == code, run.stderr
+        return run.stdout + run.stderr
 
     def restore(self) -> None:
         """Back to the committed settings and code, with the results of the first run."""
@@ -115,6 +133,32 @@ def test_edited_code_reruns_only_what_uses_it(project, file, first):
     assert project.ran("repro")[0] == first
 
 
+def test_experiments_are_listed_and_compared(project):
+    project.dvc("exp", "run", "-n", "slow", "-S", "train.lr=0.005")
+    lines = {line.split()[0]: line for line in project.grandplus("experiments").splitlines()}
+    metrics = json.loads((project.folder / "reports/metrics.json").read_text())
+    assert re.search(r" cora +ppr +1 +train.lr=0.005 train.max_epochs=4 ", lines["slow"])
+    assert f"{100 * metrics['test']['accuracy']['mean']:.2f} %" in lines["slow"]
+    assert f"{metrics['test']['ece']['calibrated']:.3f}" in lines["slow"]
+    assert not re.search(r"[\[{]|\.py|sha|null", "".join(lines.values()))
+    printed = project.grandplus("report", "slow", "HEAD")
+    assert re.search(r"slow +cora +ppr +1 +train.lr=0.005 train.max_epochs=4 ", printed)
+    page = (project.folder / "reports/report.html").read_text()
+    assert len(re.findall('<section class="run"', page)) == 2
+    assert "Nothing can be said of runs with one trial each" in page
+    [line] = project.grandplus("report", "nosuch", code=2).splitlines()
+    assert line.startswith("error: nosuch: unknown Git revision 'nosuch'")
+
+
+def test_the_page_of_dvc_plots_needs_no_network(project, tmp_path):
+    project.dvc("plots", "show")
+    drawn = "[...document.images].filter(image => image.complete && image.naturalWidth > 100).length"
+    seen = look_at(project.folder / "dvc_plots/index.html", tmp_path, drawn)
+    assert seen.values[drawn] == 4
+    assert seen.console == []
+    assert all(address.startswith("file:") for address in seen.requests)
+
+
 @pytest.mark.parametrize("way", ["--temp", "--queue"])
 def test_an_experiment_elsewhere_runs_its_own_code(project, way):
     """The edited code of the workspace is part of the experiment, though it runs in another folder."""
@@ -183,6 +227,79 @@ def test_predictions_and_metrics_agree(project):
     ):
         assert probabilities[predicted] == confidence == max(probabilities)
         assert sum(probabilities) == pytest.approx(1, abs=1e-5)
+
+
+def test_the_table_to_take_is_the_calibrated_trial(project):
+    """With one trial there is nothing to average."""
+    folder = project.folder / "data/predictions"
+    trial, taken = (pq.read_table(folder / name) for name in ("trial-00000.parquet", "predictions.parquet"))
+    assert taken["confidence"].equals(trial["calibrated"])
+    assert taken["node"].equals(trial["node"])
+    assert taken["part"].equals(trial["part"])
+    classes = json.loads((project.folder / "data/graph/classes.json").read_text())
+    assert taken["predicted"].to_pylist() == [classes[number] for number in trial["predicted"].to_pylist()]
+    metrics = json.loads((project.folder / "reports/metrics.json").read_text())
+    assert metrics["predictions"]["nodes"] == 1000
+    assert metrics["predictions"]["accuracy"] == metrics["test"]["accuracy"]["mean"]
+    assert metrics["predictions"]["ece"] == metrics["test"]["ece"]["calibrated"]
+
+
+def test_the_classifier_gives_the_pipelines_bytes(project, raw_graph, monkeypatch):
+    monkeypatch.setenv("GRANDPLUS_DEVICE", "cpu")
+    raw, settings = raw_graph("cora"), load_settings(project.folder)
+    parameters = settings.preprocess.model_dump(exclude={"split"}) | settings.gfpush.model_dump()
+    plain = settings.model_dump(include={"matrix", "seed", "trials"})
+    classifier = GrandPlusClassifier(**plain, **parameters, **settings.train.model_dump())
+    adjacency = sp.coo_array((np.ones(raw.edges.shape[1]), tuple(raw.edges)), shape=(raw.nodes, raw.nodes))
+    classifier.fit(adjacency, raw.features, raw.labels, **raw.splits)
+    taken = pq.read_table(project.folder / "data/predictions/predictions.parquet").to_pydict()
+    assert classifier.predict_proba().tolist() == taken["probabilities"]
+    assert classifier.confident().tolist() == taken["confident"]
+    assert Calibration.load(project.folder / "data/predictions/calibration.json") == classifier.calibration_
+
+
+@pytest.fixture
+def command(project, monkeypatch, capsys):
+    """``python -m grandplus`` in this process: its exit code and what it prints."""
+
+    def run(*arguments: str, given: str = "") -> tuple[int, str, str]:
+        monkeypatch.chdir(project.folder)
+        monkeypatch.setattr(sys, "argv", ["grandplus", *arguments])
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given.encode())))
+        return main(), *capsys.readouterr()
+
+    return run
+
+
+def test_single_nodes_are_predicted_and_explained(project, command):
+    code, out, errors = command("predict", "--nodes", "-", "--dataset", "cora", given="7\n1700\n7\n")
+    assert (code, errors) == (0, "")
+    head, *lines = [line.split("\t") for line in out.splitlines()]
+    classes = json.loads((project.folder / "data/graph/classes.json").read_text())
+    assert head == ["node", "predicted", "confidence", "confident", "l1_error", *(f"P({name})" for name in classes)]
+    assert [line[0] for line in lines] == ["7", "1700", "7"]
+    taken = pq.read_table(project.folder / "data/predictions/predictions.parquet").to_pydict()
+    for node, predicted, confidence, _, l1_error, *probabilities in lines:
+        assert confidence == max(probabilities) == probabilities[classes.index(predicted)]
+        assert float(l1_error) < 1e-4  # with r_max = 1e-7, what the row lacks is next to nothing
+        np.testing.assert_allclose(np.array(probabilities, float), taken["probabilities"][int(node)], atol=1e-3)
+    _, explained, _ = command("explain", "1700")
+    itself = explained.splitlines()[1].split()
+    assert [itself[0], *itself[3:]] == lines[1][:5]
+
+
+def test_a_mistake_about_single_nodes_is_told_in_a_line(command):
+    predict = ("predict", "--nodes")
+    for arguments, message in {
+        (*predict, "-"): "there is no node x7; expected an id that the data came with; the nearest are",
+        (*predict, "-", "--dataset", "pubmed"): "dataset is pubmed; expected cora, which the models",
+        (*predict, "absent.txt"): "absent.txt: can't be read: No such file or directory",
+        ("explain", "2708"): "there is no node 2708; expected an id that the data came with; the nearest are 2707",
+    }.items():
+        code, out, errors = command(*arguments, given="x7\n")
+        assert (code, out) == (2, "")
+        assert errors.startswith(f"error: {message}")
+        assert len(errors.splitlines()) == 1
 
 
 def test_the_readmes_python_gives_what_the_pipeline_gave(project):

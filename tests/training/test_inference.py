@@ -1,5 +1,6 @@
 """Predictions of all nodes against dense float64 formulas, whichever side of the first layer is propagated."""
 
+import dataclasses
 import errno
 import os
 
@@ -60,6 +61,13 @@ def test_probabilities_are_those_of_the_dense_formula(graph, train_settings, cha
     exact = model.mlp.double().eval()(torch.from_numpy(inputs)).softmax(-1).detach().numpy()
     model.mlp.float()
     np.testing.assert_allclose(infer(graph, model), exact, atol=1e-5)
+
+
+def test_dense_features_give_what_the_same_sparse_ones_do(graph, train_settings):
+    model = model_of(train_settings, hidden=5)
+    assert model.multiplies_first
+    dense = dataclasses.replace(graph, features=graph.features.toarray())
+    np.testing.assert_allclose(infer(dense, model), infer(graph, model), rtol=1e-6)
 
 
 @pytest.mark.parametrize("changes", [{"hidden": 20, "batchnorm": True}, {"hidden": 40, "embed": True}])

@@ -32,7 +32,13 @@ def test_too_little_memory_is_refused_before_the_work(tmp_path, monkeypatch, kin
     with pytest.raises(
         GrandPlusError, match=r"training would need 0\.\d\d GiB of memory, and may use 0\.10"
     ) as refused:
-        train_trials(tmp_path, tmp_path, tmp_path, load_settings(dataset="cora", matrix="ppr", trials=1))
+        train_trials(
+            tmp_path,
+            tmp_path,
+            tmp_path,
+            load_settings(dataset="cora", matrix="ppr", trials=1),
+            live=tmp_path / "live.json",
+        )
     assert fix in str(refused.value)
 
 
@@ -48,5 +54,5 @@ def test_as_many_trials_at_once_as_there_is_room_for(tmp_path, monkeypatch, budg
         trials.execution, "map_processes", lambda task, missing, at_most: asked.append((len(missing), at_most)) or []
     )
     monkeypatch.setenv("GRANDPLUS_DEVICE", "cpu")
-    train_trials(tmp_path, tmp_path, tmp_path, settings)
+    train_trials(tmp_path, tmp_path, tmp_path, settings, live=tmp_path / "live.json")
     assert asked == [(9, at_once)]

@@ -9,13 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 from scipy import sparse
 
 from grandplus.datasets.arrays import pick
+from grandplus.datasets.ids import as_numpy, order_of, same_type
 from grandplus.datasets.raw import RawGraph
 from grandplus.errors import GrandPlusError
-from grandplus.settings import Source
+from grandplus.settings import Reading, Source
 
 # Planetoid's public split of Cora, in Planetoid's node order: 20 a class, then 500; the last 1,000.
 TRAIN, VALIDATION, TEST = 140, 500, 1000
@@ -28,7 +30,7 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
     ----------
     order : ``.npy`` with the row in NAME.content of each node, where the nodes are to have
         Planetoid's order; they then have its ids (0..n-1) and its split too. Without it, nodes
-        are in file order with the ids of the file, and there is no split.
+        have the ids of the file and are in their order, and there is no split.
 
     Raises
     ------
@@ -36,7 +38,8 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
     """
     content, cites = pick(folder, files, ".content"), pick(folder, files, ".cites")
     ids, features, names = _content(content)
-    rows = np.arange(len(ids)) if order is None else _order(order, len(ids))
+    names_of_nodes = same_type([pa.array(list(ids), pa.large_string())])[0]
+    rows = order_of(names_of_nodes) if order is None else _order(order, len(ids))
     node_of_row = np.empty(len(ids), dtype=np.int64)
     node_of_row[rows] = np.arange(len(ids))
     classes = list(source.classes or sorted(set(names)))
@@ -46,9 +49,14 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
         features=sparse.csr_matrix(features[rows]),
         labels=_labels(names, classes, content)[rows],
         classes=classes,
-        node_ids=np.array(list(ids)) if order is None else np.arange(len(ids), dtype=np.int64),
-        splits={} if order is None else _planetoid_split(len(ids), order),
+        node_ids=as_numpy(names_of_nodes.take(pa.array(rows))) if order is None else np.arange(len(ids)),
+        splits=[] if order is None else [_planetoid_split(len(ids), order)],
     )
+
+
+def recognise(files: list[Path], asked: Reading) -> Reading | None:
+    """Both files, whatever else."""
+    return asked if sorted(file.suffix for file in files) == [".cites", ".content"] else None
 
 
 def _lines(file: Path) -> list[bytes]:

@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from grandplus.datasets.arrays import class_names
+from grandplus.datasets.arrays import features_of, refuse_multi_label
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.unpickle import load_pickle
 from grandplus.errors import GrandPlusError
-from grandplus.settings import Source
+from grandplus.settings import Reading, Source
 
 PARTS = ("x", "y", "tx", "ty", "allx", "ally", "graph", "test.index")
 VALIDATION = 500  # nodes; the standard split has them right after the labelled ones
@@ -59,14 +59,22 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
         nodes=nodes,
         features=features,
         labels=labels.astype(np.int64),
-        classes=class_names(source, classes, file["ally"]),
+        classes=_class_names(source, classes, file["ally"]),
         node_ids=np.arange(nodes, dtype=np.int64),
-        splits={
-            "train": np.arange(train, dtype=np.int64),
-            "val": np.arange(train, train + VALIDATION, dtype=np.int64),
-            "test": np.sort(test),
-        },
+        splits=[
+            {
+                "train": np.arange(train, dtype=np.int64),
+                "val": np.arange(train, train + VALIDATION, dtype=np.int64),
+                "test": np.sort(test),
+            }
+        ],
     )
+
+
+def recognise(files: list[Path], asked: Reading) -> Reading | None:
+    """All eight parts of one name."""
+    parts = {match[2] for match in (_FILE.fullmatch(file.name) for file in files) if match}
+    return asked if len(files) == len(parts) == len(PARTS) else None
 
 
 def _parts(folder: Path, files: list[str]) -> dict[str, Path]:
@@ -85,12 +93,7 @@ def _matrix(file: Path) -> Any:
     matrix = load_pickle(file)
     if not isinstance(matrix, sparse.csr_matrix):
         raise GrandPlusError(f"holds a {type(matrix).__name__}", where=file, expected="a CSR matrix")
-    matrix = matrix.astype(np.float32)
-    matrix.sum_duplicates()
-    matrix.eliminate_zeros()
-    if not np.isfinite(matrix.data).all():
-        raise GrandPlusError("holds a value that is not finite", where=file, expected="finite features")
-    return matrix
+    return features_of(matrix, matrix.shape[0], file)
 
 
 def _one_hot(file: Path) -> NDArray[Any]:
@@ -101,8 +104,18 @@ def _one_hot(file: Path) -> NDArray[Any]:
     wrong = np.flatnonzero((labels == 1).sum(axis=1) + (labels != 0).sum(axis=1) != 2)
     if len(wrong):
         row = labels[wrong[0]].tolist()
+        if row.count(0) + row.count(1) == len(row) and any(row):
+            refuse_multi_label(f"row {wrong[0]} has {row.count(1)} labels", file)
         raise GrandPlusError(f"row {wrong[0]} is {row}", where=file, expected="a single 1 among zeros")
     return labels
+
+
+def _class_names(source: Source, count: int, where: object) -> list[str]:
+    """The card's names of the classes, else their numbers."""
+    names = source.classes or [str(number) for number in range(count)]
+    if len(names) != count:
+        raise GrandPlusError(f"has {count} classes", where=where, expected=f"{len(names)}, as the card names them")
+    return list(names)
 
 
 def _test_index(file: Path, *, first: int) -> NDArray[np.int64]:

@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from grandplus.datasets.arrays import class_names, edges_of, features_of, labels_of, pick
+from grandplus.datasets.arrays import edges_of, features_of, labels_of, pick
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.unpickle import load_pickle
-from grandplus.settings import Source
+from grandplus.settings import Reading, Source
+
+SUFFIXES = (".adj.sp.pkl", ".features.pkl", ".labels.pkl")
 
 
 def read(folder: Path, files: list[str], source: Source, order: Path | None = None) -> RawGraph:
@@ -23,19 +25,23 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
     ------
     GrandPlusError : a file is missing, damaged, or disagrees with the others.
     """
-    adjacency, features, labels = (
-        pick(folder, files, suffix) for suffix in (".adj.sp.pkl", ".features.pkl", ".labels.pkl")
-    )
+    adjacency, features, labels = (pick(folder, files, suffix) for suffix in SUFFIXES)
     matrix: Any = load_pickle(adjacency)
-    edges, nodes = edges_of(matrix, adjacency), matrix.shape[0]
+    edges, nodes = edges_of(matrix, source, adjacency), matrix.shape[0]
     del matrix
-    numbers, classes = labels_of(load_pickle(labels), nodes, labels)
+    numbers, classes = labels_of(load_pickle(labels), nodes, source, labels)
     return RawGraph(
         edges=edges,
         nodes=nodes,
         features=features_of(load_pickle(features), nodes, features),
         labels=numbers,
-        classes=class_names(source, classes, labels),
+        classes=classes,
         node_ids=np.arange(nodes, dtype=np.int64),
-        splits={},
+        splits=[],
     )
+
+
+def recognise(files: list[Path], asked: Reading) -> Reading | None:
+    """One file of each name's end."""
+    ends = [suffix for file in files for suffix in SUFFIXES if file.name.endswith(suffix)]
+    return asked if len(files) == len(ends) == len(set(ends)) == len(SUFFIXES) else None

@@ -31,4 +31,4 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
         features = csr_of(indptr, indices.ravel(), data, recipe.features)
     nodes = len(held["labels.npy"])
     classes = [str(number) for number in range(recipe.classes)]
-    return RawGraph(held["edges.npy"], nodes, features, held["labels.npy"], classes, np.arange(nodes), {})
+    return RawGraph(held["edges.npy"], nodes, features, held["labels.npy"], classes, np.arange(nodes), [])

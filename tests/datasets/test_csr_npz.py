@@ -10,7 +10,7 @@ import pytest
 import toy
 from scipy import sparse
 
-from grandplus.datasets.mag_npz import read
+from grandplus.datasets.formats.csr_npz import read
 from grandplus.datasets.raw import RawGraph
 from grandplus.errors import GrandPlusError
 from grandplus.settings import Source
@@ -27,7 +27,7 @@ def parts(**changes: Any) -> dict[str, Any]:
 
 
 def read_file(folder: Path) -> RawGraph:
-    return read(folder, ["toy.npz"], Source(format="mag-npz", files={}, places=[]))
+    return read(folder, ["toy.npz"], Source(format="csr-npz", read=toy.WEIGHTS_IGNORED, files={}, places=[]))
 
 
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
@@ -65,7 +65,7 @@ def test_unsorted_and_repeated_attributes(tmp_path: Path) -> None:
         ({"adj_indices": np.array([1, 0, 1, 3, -1])}, r"row 3 of adj_matrix\.indices holds -1"),
         ({"adj_indices": np.array([1.0, 0, 1, 3, 1])}, r"adj_matrix\.indices is float64 5; expected integers"),
         ({"adj_data": np.ones(4)}, r"adj_matrix\.data is float64 4; expected numbers of shape \(5,\)"),
-        ({"attr_data": np.array([1, 1, np.nan, 1, 1])}, "attr_matrix: row 2 holds a value that is not finite"),
+        ({"attr_data": np.array([1, 1, np.nan, 1, 1])}, "attr_matrix: row 2, column 0 is nan; expected"),
         ({"attr_shape": np.array([4, 2])}, r"row 0 of attr_matrix\.indices holds 2; expected 0 to 1"),
         ({"labels": np.array([1, 0, 1])}, "labels: is int64 3; expected 4 class numbers"),
         ({"labels": np.array(["a"] * 4)}, "labels: is <U1 4; expected 4 class numbers"),

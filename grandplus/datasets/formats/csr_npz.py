@@ -1,0 +1,55 @@
+"""One ``.npz`` with two CSR matrices, taken apart, and class numbers: MAG-Scholar, and the graphs of gnn-benchmark.
+
+Keys: ``adj_data``, ``adj_indices``, ``adj_indptr`` and ``adj_shape``, or ``adj_matrix.data``, ...; likewise with attr
+for the features, which may lack; and ``labels``.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from grandplus.datasets.arrays import edges_of, features_of, labels_of, pick
+from grandplus.datasets.npz import CSR_PARTS, check_npz, keys_of, read_csr, read_npz
+from grandplus.datasets.raw import RawGraph
+from grandplus.settings import Reading, Source
+
+# How each of the two writes the keys of a part.
+PREFIXES = (("adj_", "attr_"), ("adj_matrix.", "attr_matrix."))
+
+
+def read(folder: Path, files: list[str], source: Source, order: Path | None = None) -> RawGraph:
+    """Read the file; nodes are numbered as in it, and there is no split.
+
+    Raises
+    ------
+    GrandPlusError : the file is missing or damaged, or a part of it disagrees with the others; with its key.
+    """
+    file = pick(folder, files, ".npz")
+    held = keys_of(file)
+    edge_keys, feature_keys = PREFIXES[f"{PREFIXES[1][0]}data" in held]
+    wanted = [edge_keys, feature_keys] if f"{feature_keys}data" in held else [edge_keys]
+    # Names of nodes and the like may be beside, as Python objects; they aren't read.
+    check_npz(file, [*(f"{prefix}{part}" for prefix in wanted for part in CSR_PARTS), "labels"], objects=True)
+    adjacency = read_csr(file, edge_keys)
+    edges, nodes = edges_of(adjacency, source, f"{file}, {edge_keys[:-1]}"), adjacency.shape[0]
+    del adjacency
+    labels, classes = labels_of(read_npz(file, "labels"), nodes, source, f"{file}, labels")
+    features = None
+    if feature_keys in wanted:
+        features = features_of(read_csr(file, feature_keys), nodes, f"{file}, {feature_keys[:-1]}")
+    return RawGraph(
+        edges=edges,
+        nodes=nodes,
+        features=features,
+        labels=labels,
+        classes=classes,
+        node_ids=np.arange(nodes, dtype=np.int64),
+        splits=[],
+    )
+
+
+def recognise(files: list[Path], asked: Reading) -> Reading | None:
+    """One ``.npz`` with an adjacency that is taken apart."""
+    return asked if len(files) == 1 and keys_of(files[0]) & {f"{edges}indptr" for edges, _ in PREFIXES} else None

@@ -1,0 +1,74 @@
+"""One ``.npz`` with a list of edges and masks: the heterophilous-graphs collection, and what ``save_dataset`` writes.
+
+Keys: ``edges`` (E, 2), ``node_labels`` (n,), numbers or text, ``node_features`` (n, d), or as CSR
+``node_features_data``, ...; and ``train_masks``, ``val_masks`` and ``test_masks`` (splits, n). Features and masks may
+lack.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from grandplus.datasets.arrays import described, features_of, labels_of, pick
+from grandplus.datasets.classes import class_numbers
+from grandplus.datasets.masks import splits_of
+from grandplus.datasets.npz import check_npz, keys_of, read_csr, read_npz
+from grandplus.datasets.raw import RawGraph
+from grandplus.errors import GrandPlusError
+from grandplus.settings import Reading, Source
+
+EDGES, FEATURES, LABELS = "edges", "node_features", "node_labels"
+
+
+def read(folder: Path, files: list[str], source: Source, order: Path | None = None) -> RawGraph:
+    """Read the file; nodes are numbered as in it.
+
+    Raises
+    ------
+    GrandPlusError : the file is missing or damaged, or a part of it disagrees with the others; with its key.
+    """
+    file = pick(folder, files, ".npz")
+    check_npz(file, [EDGES, LABELS])
+    held, found = keys_of(file), read_npz(file, LABELS)
+    nodes = len(found) if found.ndim else 0
+    where = f"{file}, {LABELS}"
+    if found.dtype.kind == "U" and found.ndim == 1:
+        labels, classes = class_numbers([pa.array(found, pa.large_string())], source, where, lambda row: f"row {row}")
+    else:
+        labels, classes = labels_of(found, nodes, source, where)
+    features = None
+    if FEATURES in held or f"{FEATURES}_indptr" in held:
+        stored: Any = read_npz(file, FEATURES) if FEATURES in held else read_csr(file, f"{FEATURES}_")
+        features = features_of(stored, nodes, f"{file}, {FEATURES}")
+    masks = {part: read_npz(file, key) for part in ("train", "val", "test") if (key := f"{part}_masks") in held}
+    return RawGraph(
+        edges=_edges(read_npz(file, EDGES), nodes, f"{file}, {EDGES}"),
+        nodes=nodes,
+        features=features,
+        labels=labels,
+        classes=classes,
+        node_ids=np.arange(nodes, dtype=np.int64),
+        splits=splits_of(masks, nodes, file),
+    )
+
+
+def recognise(files: list[Path], asked: Reading) -> Reading | None:
+    """One ``.npz`` with these keys."""
+    return asked if len(files) == 1 and {EDGES, LABELS} <= keys_of(files[0]) else None
+
+
+def _edges(found: NDArray[Any], nodes: int, where: str) -> NDArray[Any]:
+    """(2, E)"""
+    if found.ndim != 2 or found.shape[1] != 2 or found.dtype.kind not in "iu":
+        raise GrandPlusError(f"is {described(found)}", where=where, expected="pairs of node numbers")
+    wrong = np.flatnonzero(((found < 0) | (found >= nodes)).any(axis=1))
+    if len(wrong):
+        row = wrong[0]
+        expected = f"nodes from 0 to {nodes - 1}, as there are {nodes} labels"
+        raise GrandPlusError(f"row {row} is {found[row].tolist()}", where=where, expected=expected)
+    return np.ascontiguousarray(found.T.astype(np.int64, copy=False))

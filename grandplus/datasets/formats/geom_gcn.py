@@ -1,0 +1,99 @@
+"""geom-gcn's text: ``*_graph_edges.txt``, ``*_graph_node_features_labels.txt`` and splits.
+
+Tab-separated with a header: node_id, node_id; and node_id, feature, label, in any order of lines, where feature is a
+list between commas: numbers, or which features the node has. A split is an ``.npz`` with train_mask, val_mask and
+test_mask, over nodes in the order of their ids; of several, each is one trial's.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from grandplus.datasets.classes import class_numbers
+from grandplus.datasets.feature_files import of_lists
+from grandplus.datasets.ids import as_numpy, ids_of, known_rows, order_of, refuse_repeated, same_type
+from grandplus.datasets.masks import splits_of
+from grandplus.datasets.npz import check_npz, keys_of, read_npz
+from grandplus.datasets.raw import RawGraph
+from grandplus.datasets.table import Table, look
+from grandplus.errors import GrandPlusError
+from grandplus.settings import Reading, Source
+
+COLUMNS = ["node_id", "feature", "label"]
+MASKS = {"train": "train_mask", "val": "val_mask", "test": "test_mask"}
+
+
+def read(folder: Path, files: list[str], source: Source, order: Path | None = None) -> RawGraph:
+    """Read the files; nodes are in the order of their ids, splits in that of their files' names.
+
+    Raises
+    ------
+    GrandPlusError : a line isn't what it should be (with its number), or a file is missing.
+    """
+    paths = [folder / name for name in files]
+    tables = [look(file, header=True) for file in paths if file.suffix == ".txt"]
+    nodes = [table for table in tables if table.names == COLUMNS]
+    if len(tables) != 2 or len(nodes) != 1:
+        expected = f"a file of edges, and one with the header {' '.join(COLUMNS)}"
+        raise GrandPlusError(f"holds {', '.join(files)}", where=folder, expected=expected)
+    return _graph(next(table for table in tables if table not in nodes), nodes[0], _splits(paths), source)
+
+
+def recognise(files: list[Path], asked: Reading) -> Reading | None:
+    """A text with this header, one more, and any splits."""
+    texts = [file for file in files if file.suffix == ".txt"]
+    others = [file for file in files if file not in texts]
+    if len(texts) != 2 or not all(set(MASKS.values()) <= keys_of(file) for file in others):
+        return None
+    return asked if sum(_is_node_file(file) for file in texts) == 1 else None
+
+
+def _is_node_file(file: Path) -> bool:
+    with file.open("rb") as stream:
+        return stream.readline(100).decode("latin1").split() == COLUMNS
+
+
+def _splits(paths: list[Path]) -> list[tuple[Path, dict[str, Any]]]:
+    """Masks of each split."""
+    found = []
+    for file in sorted(path for path in paths if path.suffix == ".npz"):
+        check_npz(file, MASKS.values())
+        found.append((file, {part: read_npz(file, key) for part, key in MASKS.items()}))
+    return found
+
+
+def _graph(edges: Table, nodes: Table, masks: list[tuple[Path, dict[str, Any]]], source: Source) -> RawGraph:
+    starts, stops, ids = same_type(*ids_of(edges, [0, 1]), *ids_of(nodes, [0]))
+    refuse_repeated(ids, nodes)
+    order = order_of(ids)
+    lists, labels = zip(*nodes.pieces([1, 2]), strict=True)
+    numbers, classes = class_numbers(list(labels), source, f"{nodes.file}, column label", nodes.line)
+    features = _features(pa.chunked_array(lists).combine_chunks(), nodes)[order]
+    ids = ids.take(pa.array(order))
+    return RawGraph(
+        edges=np.stack([known_rows(end, ids, edges, nodes.file.name) for end in (starts, stops)]),
+        nodes=len(ids),
+        features=features,
+        labels=numbers[order],
+        classes=classes,
+        node_ids=as_numpy(ids),
+        splits=[split for file, parts in masks for split in splits_of(parts, len(ids), file)],
+    )
+
+
+def _features(lists: pa.Array, nodes: Table) -> Any:
+    """From the lists' text."""
+    parts = pc.split_pattern(lists, ",")
+    lengths = pc.list_value_length(parts).to_numpy(zero_copy_only=False).astype(np.int64)
+    text = parts.flatten()
+    for kind in (pa.int64(), pa.float64()):
+        try:
+            return of_lists(lengths, text.cast(kind).to_numpy(), nodes.line, nodes.file)
+        except pa.ArrowInvalid as error:
+            failed = error
+    raise GrandPlusError(f"column feature can't be read: {failed}", where=nodes.file, expected="numbers between commas")

@@ -1,0 +1,67 @@
+"""GML, as networkx reads it: nodes with an ``id``, edges with ``source`` and ``target``, a class in each node.
+
+Which attribute the class is stands in the card under ``source.read.label``; most published graphs have it as ``value``.
+Features don't come in this format.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from grandplus.datasets.arrays import pick, refuse_weights
+from grandplus.datasets.classes import class_numbers
+from grandplus.datasets.ids import as_numpy, order_of, rows_of, same_type
+from grandplus.datasets.raw import RawGraph
+from grandplus.errors import GrandPlusError
+from grandplus.settings import Reading, Source
+
+DEFAULT = "value"
+
+
+def read(folder: Path, files: list[str], source: Source, order: Path | None = None) -> RawGraph:
+    """Read the file; nodes are in the order of their ids.
+
+    Raises
+    ------
+    GrandPlusError : it is no GML, or no node has the attribute.
+    """
+    import networkx as nx  # here, as it takes long to import
+
+    file = pick(folder, files, ".gml")
+    try:
+        graph = nx.parse_gml(file.read_text(encoding="utf-8-sig").splitlines(), label="id")
+    except (nx.NetworkXError, OSError, ValueError, LookupError, TypeError, RecursionError) as error:
+        raise GrandPlusError(f"is no readable GML: {error}", where=file) from None
+    weighted = next((pair for *pair, weight in graph.edges.data("weight", default=1) if weight != 1), None)
+    if weighted and source.read.weights is None:
+        refuse_weights(f"has a weight on the edge from {weighted[0]} to {weighted[1]}", file)
+    label = source.read.label or DEFAULT
+    ids = pa.array([str(node) for node in graph], pa.large_string())
+    order_of_ids = order_of(*same_type([ids]))
+    labels = pa.array([_text(value) for _, value in graph.nodes.data(label)], pa.large_string())
+    numbers, classes = class_numbers([labels], source, f"{file}, {label}", lambda row: f"node {ids[row]}")
+    ends = [pa.array([str(edge[end]) for edge in graph.edges()], pa.large_string()) for end in (0, 1)]
+    known = ids.take(pa.array(order_of_ids))
+    return RawGraph(
+        edges=np.stack([rows_of(end, known) for end in ends]),
+        nodes=len(ids),
+        features=None,
+        labels=numbers[order_of_ids],
+        classes=classes,
+        node_ids=as_numpy(*same_type([known])),
+        splits=[],
+    )
+
+
+def recognise(files: list[Path], asked: Reading) -> Reading | None:
+    """One file of that name."""
+    if [file.suffix for file in files] != [".gml"]:
+        return None
+    return asked.model_copy(update={"label": str(asked.label or DEFAULT)})
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)

@@ -1,0 +1,134 @@
+"""An edge table, a node table with the labels, and features in it or in a file of their own.
+
+Tables are text or Parquet (``datasets.table``), features beside them what ``datasets.feature_files`` reads: so are
+SNAP's edge lists, MUSAE's csv and json, and most of what a database exports. What is which stands in the card,
+under ``source.read``; ``datasets.roles`` guesses it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from grandplus.datasets import feature_files
+from grandplus.datasets.arrays import LARGEST, refuse_feature, refuse_weights
+from grandplus.datasets.classes import class_numbers
+from grandplus.datasets.ids import as_numpy, ids_of, known_rows, order_of, refuse_repeated, same_type
+from grandplus.datasets.raw import RawGraph
+from grandplus.datasets.roles import roles_of
+from grandplus.datasets.table import Table, is_number, look
+from grandplus.errors import GrandPlusError
+from grandplus.settings import Column, Reading, Source
+
+GENERAL = True
+
+
+def recognise(files: list[Path], asked: Reading) -> Reading | None:
+    """Any tables of which one has edges; what is which is guessed, and what was asked for is kept."""
+    return roles_of(files, asked)
+
+
+def read(folder: Path, files: list[str], source: Source, order: Path | None = None) -> RawGraph:
+    """Read the tables; nodes are in the order of their ids, so the order of lines makes no difference.
+
+    Without a node table the nodes are those that edges name, and none has a label.
+
+    Raises
+    ------
+    GrandPlusError : a line isn't what it should be (with its number), or a file is missing.
+    """
+    how = source.read
+    first, second = how.ends or _missing("ends", folder)
+    edges = look(folder / (how.edges or _missing("edges", folder)), header=isinstance(first, str))
+    ends = [edges.column(first), edges.column(second)]
+    others = [str(edges.named(column)) for column in range(edges.width) if column not in ends]
+    if others and how.weights is None:
+        refuse_weights(f"has more than two columns: {', '.join(others[:10])}", edges.file)
+    pieces = ids_of(edges, ends)
+    if how.nodes is None:
+        starts, stops = same_type(*pieces)
+        ids = pc.unique(pa.concat_arrays([starts, stops]))
+        order_of_ids = order_of(ids)
+        labels, classes, features = np.full(len(ids), -1), list[str](), None
+    else:
+        nodes = look(folder / how.nodes, header=isinstance(how.id, str))
+        id_column = nodes.column(how.id or _missing("id", folder))
+        starts, stops, ids = same_type(*pieces, *ids_of(nodes, [id_column]))
+        refuse_repeated(ids, nodes)
+        order_of_ids = order_of(ids)
+        labels, classes = _labels(nodes, how.label, len(ids), source)
+        features = _features(folder, nodes, how, ids)
+        labels, features = labels[order_of_ids], None if features is None else features[order_of_ids]
+    ids = ids.take(pa.array(order_of_ids))
+    return RawGraph(
+        edges=np.stack([known_rows(end, ids, edges, how.nodes) for end in (starts, stops)]),
+        nodes=len(ids),
+        features=features,
+        labels=labels,
+        classes=classes,
+        node_ids=as_numpy(ids),
+        splits=[],
+    )
+
+
+def _missing(name: str, folder: Path) -> NoReturn:
+    fix = "let python -m grandplus import write the card"
+    raise GrandPlusError(f"source.read.{name} is not set", where=folder, fix=fix)
+
+
+def _labels(nodes: Table, label: Column | None, count: int, source: Source) -> tuple[NDArray[np.int64], list[str]]:
+    if label is None:
+        return np.full(count, -1), []
+    pieces = [piece for (piece,) in nodes.pieces([nodes.column(label)])]
+    where = f"{nodes.file}, column {label}"
+    return class_numbers(pieces, source, where, nodes.line)
+
+
+def _features(folder: Path, nodes: Table, how: Reading, ids: pa.Array) -> Any:
+    """In the order of the node table; None where there are none."""
+    if how.features is not None:
+        return feature_files.read(folder / how.features, ids)
+    taken = [nodes.column(column) for column in (how.id, how.label, *how.ignore) if column is not None]
+    columns = [column for column in range(nodes.width) if column not in taken]
+    if not columns:
+        return None
+    found = np.empty((len(ids), len(columns)), np.float32)
+    row = 0
+    for piece in nodes.pieces(columns):
+        for place, values in enumerate(piece):
+            found[row : row + len(values), place] = _numbers(values, nodes, columns[place], row)
+        row += len(piece[0])
+    return found
+
+
+def _numbers(values: pa.Array, nodes: Table, column: int, row: int) -> NDArray[np.float64]:
+    """float64 of a piece of a column that begins at ``row``."""
+    where = f"{nodes.file}, column {nodes.named(column)}"
+    if pa.types.is_string(values.type):
+        values = _of_text(values, nodes, row, where)
+    try:
+        numbers = np.asarray(values.cast(pa.float64(), safe=False), np.float64)
+    except pa.ArrowException:
+        fix = "leave the column out: import with --ignore"
+        raise GrandPlusError(f"holds {values.type}", where=where, expected="numbers", fix=fix) from None
+    wrong = np.flatnonzero(~(np.abs(numbers) <= LARGEST))
+    if len(wrong):
+        refuse_feature(values[int(wrong[0])].as_py(), nodes.line(row + int(wrong[0])), where)
+    return numbers
+
+
+def _of_text(values: pa.Array, nodes: Table, row: int, where: str) -> pa.Array:
+    lower = pc.utf8_lower(values)
+    logical = pc.is_in(lower, value_set=pa.array(["true", "false"]))
+    if pc.any(logical).as_py():
+        values = pc.if_else(logical, pc.if_else(pc.equal(lower, "true"), "1", "0"), values)
+    try:
+        return values.cast(pa.float64())
+    except pa.ArrowInvalid:
+        place = next((at for at, text in enumerate(values.to_pylist()) if not is_number(text)), 0)
+        refuse_feature(repr(values[place].as_py()), nodes.line(row + place), where)

@@ -1,0 +1,1 @@
+"""A user's own graph -> a card in data/catalog, with which the pipeline runs on it."""

@@ -1,0 +1,95 @@
+"""What an import understood, in lines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from grandplus.datasets.raw import RawGraph
+from grandplus.graph import Graph
+from grandplus.settings import Settings
+from grandplus.splits import Splits
+
+_MOST = 8  # classes that are listed
+
+
+def report(raw: RawGraph, graph: Graph, splits: Splits, settings: Settings) -> list[str]:
+    """A line on each of format, nodes, edges, classes, features, split and what is missing."""
+    read = settings.source.read.model_dump(exclude_defaults=True)
+    details = f", read with {', '.join(f'{key}: {_short(value)}' for key, value in read.items())}" if read else ""
+    ids = graph.node_ids
+    lines = {
+        "format": settings.source.format + details,
+        "nodes": f"{len(ids):,}, from {ids[0]} to {ids[-1]}",
+        "edges": _edges(raw, graph),
+        "classes": _classes(graph),
+        "features": _features(raw, settings),
+        "split": _split(raw, splits, settings),
+        "missing": _missing(raw, graph),
+    }
+    return [f"{name:<9} {text}" for name, text in lines.items()]
+
+
+def _short(value: object) -> str:
+    return f"[{', '.join(map(str, value))}]" if isinstance(value, list | tuple) else str(value)
+
+
+def _edges(raw: RawGraph, graph: Graph) -> str:
+    facts = graph.facts
+    parts = {
+        "found in one direction only, and taken for both": one_way(raw.edges, graph),
+        "entries merged into others": facts["merged_duplicates"],
+        "self-loops dropped": facts["dropped_self_loops"],
+    }
+    notes = "; ".join(f"{count:,} {what}" for what, count in parts.items() if count)
+    return f"{facts['edges']:,}, of {raw.edges.shape[1]:,} entries" + (f": {notes}" if notes else "")
+
+
+def one_way(edges: NDArray[Any], graph: Graph) -> int:
+    """How many of the graph's undirected edges are among ``edges``, (2, E), in one direction only."""
+    start, end = (part[edges[0] != edges[1]].astype(np.int64) for part in edges)
+    start *= len(graph.labels)
+    start += end
+    start.sort()
+    directed = len(start) and 1 + int((start[1:] != start[:-1]).sum())
+    return 2 * int(graph.facts["edges"]) - directed
+
+
+def _classes(graph: Graph) -> str:
+    counts = np.bincount(graph.labels[graph.labels >= 0], minlength=len(graph.classes))
+    listed = [f"{name} ({count:,})" for name, count in zip(graph.classes, counts, strict=True)]
+    more = f", … ({len(listed) - _MOST} more)" if len(listed) > _MOST else ""
+    return f"{len(listed)}: {', '.join(listed[:_MOST])}{more}"
+
+
+def _features(raw: RawGraph, settings: Settings) -> str:
+    choice = settings.preprocess.features
+    if raw.features is None:
+        return f"none; as chosen, {choice} in place of them"
+    kind = "sparse" if sparse.issparse(raw.features) else "dense"
+    return f"{raw.features.shape[1]:,}, {kind}; preprocess.features is {choice}"
+
+
+def _split(raw: RawGraph, splits: Splits, settings: Settings) -> str:
+    split, chosen = splits.of(0), settings.preprocess
+    sizes = f"{len(split.train):,} nodes train, {len(split.val):,} validate, {len(split.test):,} test"
+    if chosen.split != "public":
+        wanted = f"{chosen.train_per_class} and {chosen.val_per_class} a class to train and validate"
+        return f"{chosen.split}, {wanted}, new for each trial: {sizes}"
+    many = f" of the first of {len(raw.splits)}, one a trial" if len(raw.splits) > 1 else ""
+    return f"the data's own: {sizes}{many}"
+
+
+def _missing(raw: RawGraph, graph: Graph) -> str:
+    facts = graph.facts
+    listed = sum(int((raw.labels[nodes] < 0).sum()) for split in raw.splits for nodes in split.values())
+    parts = {
+        "nodes without a label, which are predicted all the same": facts["unlabelled_nodes"],
+        "of the splits' places are left out, as they have none": listed,
+        "nodes without an edge": facts["isolated_nodes"],
+        "nodes without a feature": facts["zero_feature_rows"],
+    }
+    return "; ".join(f"{count:,} {what}" for what, count in parts.items() if count) or "nothing"

@@ -1,0 +1,110 @@
+"""How far a long stage has come: a bar on a terminal; in a log file, a line every half minute."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
+
+from tqdm import tqdm
+
+Item = TypeVar("Item")
+TICK = 2.0  # seconds until a bar is drawn anew, or it is seen whether a line is due
+EVERY = 30.0  # seconds between lines
+
+
+def progress(items: Iterable[Item], name: str, total: int, unit: str, *, done: int = 0) -> Iterator[Item]:
+    """The items, with a note of how many there were so far."""
+    with Progress(name, total, unit, done=done) as bar:
+        for item in items:
+            yield item
+            bar.update()
+
+
+class Progress:
+    """Progress of work in ``total`` units, told until the block ends, also while a unit takes long.
+
+    Parameters
+    ----------
+    done : units that were finished by an earlier run
+    scaled : units are so small that thousands and millions of them are told
+    note : called every few seconds; what it returns stands behind the rest
+    """
+
+    def __init__(
+        self,
+        name: str,
+        total: int | None,
+        unit: str,
+        *,
+        done: int = 0,
+        scaled: bool = False,
+        note: Callable[[], str] | None = None,
+    ) -> None:
+        self._name, self._total, self._unit, self._scaled, self._note = name, total, unit, scaled, note
+        self._before = self._done = done
+        self._terminal = sys.stderr.isatty()
+        self._ended = threading.Event()
+
+    def __enter__(self) -> Progress:
+        self._bar = tqdm(
+            desc=self._name,
+            initial=self._done,
+            total=self._total,
+            unit=self._unit,
+            unit_scale=self._scaled,
+            disable=not self._terminal,
+        )
+        self._start = self._told = time.monotonic()
+        self._thread = threading.Thread(target=self._tell, daemon=True)
+        self._thread.start()
+        return self
+
+    def update(self, units: int = 1) -> None:
+        """So many more are finished."""
+        self._done += units
+        self._bar.update(units)
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._thread.join()
+        self._bar.close()
+
+    def _tell(self) -> None:
+        while not self._ended.wait(TICK):
+            note = self._note() if self._note else ""
+            now = time.monotonic()
+            if self._terminal:
+                self._bar.set_postfix_str(note)
+            elif now - self._told >= EVERY:
+                self._told = now
+                found = line(
+                    self._name, self._unit, self._before, self._done, self._total, now - self._start, self._scaled
+                )
+                print("; ".join(filter(None, [found, note])), file=sys.stderr, flush=True)
+
+
+def line(name: str, unit: str, before: int, done: int, total: int | None, seconds: float, scaled: bool = False) -> str:
+    """
+    >>> line("train", "trial", 2, 5, 10, 90)
+    'train: 5 of 10 trials after 01:30, 30.0 s a trial, 02:30 left'
+    >>> line("features", "B", 0, 3_000_000, 12_000_000, 2, scaled=True)
+    'features: 3.00M of 12.0M B after 00:02, 1.50M B a second, 00:06 left'
+    >>> line("infer", "trial", 0, 0, 1, 3700)
+    'infer: 0 of 1 trials after 1:01:40'
+    """
+    size = tqdm.format_sizeof if scaled else "{:,}".format
+    units = unit if scaled else f"{unit}s"
+    parts = [
+        f"{name}: {size(done)}{f' of {size(total)}' if total else ''} {units} after {tqdm.format_interval(seconds)}"
+    ]
+    made = done - before
+    if made:
+        rate = made / seconds
+        slow = f"{1 / rate:.1f} s a {unit}"
+        parts.append(slow if rate < 1 else f"{size(rate) if scaled else f'{rate:.1f}'} {units} a second")
+    if made and total:
+        parts.append(f"{tqdm.format_interval((total - done) / rate)} left")
+    return ", ".join(parts)

@@ -1,0 +1,354 @@
+"""What bad input gets: a row a case, with its files, the exit code, and what the one line of the answer holds."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import pickle
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from own import EDGES, FEW, LABELS, NODES, edges_csv, nodes_csv, npz, ring, run_import, thing
+
+from grandplus.settings import CATALOG
+
+ROOT = Path(__file__).resolve().parents[2]
+FIRST = np.arange(NODES)
+NUMBERS = FIRST % 2
+PARTS = {part: getattr(ring(), part) for part in ("data", "indices", "indptr")} | {"shape": np.array([NODES, NODES])}
+CSR = {f"adj_{part}": value for part, value in PARTS.items()}
+LIST = np.array(EDGES)
+LFS = b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 7\n"
+DEGREE = ["--features", "degree", *FEW]
+
+
+class Runs:
+    """Pickled, this would make a file."""
+
+    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
+        return os.mkdir, ("was-run",)
+
+
+def bomb(declared: int) -> bytes:
+    """An .npz whose one array is all zeros, packed a thousandfold."""
+    out = io.BytesIO()
+    np.savez_compressed(out, edges=np.zeros(declared // 8), node_labels=NUMBERS)
+    return out.getvalue()
+
+
+def zipped() -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("edges.csv", edges_csv())
+    return out.getvalue()
+
+
+def parquet(**columns: object) -> bytes:
+    out = io.BytesIO()
+    pq.write_table(pa.table(columns), out)
+    return out.getvalue()
+
+
+def gml(nodes: str = "", edges: str = "") -> bytes:
+    listed = "".join(f'node [ id {i} value "{label}" ]\n' for i, label in enumerate(LABELS))
+    return f"graph [\n{listed}{nodes}edge [ source 0 target 1 ]\n{edges}]\n".encode()
+
+
+def tables(nodes: bytes | None = None, edges: bytes | None = None, **more: bytes) -> dict[str, bytes]:
+    files = {"edges.csv": edges_csv() if edges is None else edges, "nodes.csv": nodes_csv() if nodes is None else nodes}
+    return files | {name.replace("_", "."): content for name, content in more.items()}
+
+
+def swapped(old: bytes, new: bytes) -> bytes:
+    return nodes_csv().replace(old, new)
+
+
+# case: (files, arguments beside them, exit code, what the output holds)
+CASES: dict[str, tuple[dict[str, bytes], list[str], int, list[str]]] = {
+    "all is right": (tables(), FEW, 0, ["nodes     12, from 0 to 11", "edges     12", "classes   2: a (6), b (6)"]),
+    # --- No data at all
+    "Git LFS pointer": (tables(edges=LFS), FEW, 2, ["edges.csv: is a Git LFS pointer"]),
+    "HTML": (tables(b"<!DOCTYPE html><title>404</title>"), FEW, 2, ["nodes.csv: is an HTML page; expected a dataset"]),
+    "0 bytes": (tables(edges=b""), FEW, 2, ["edges.csv: is empty"]),
+    "gzip": (tables(edges=gzip.compress(edges_csv())), FEW, 2, ["edges.csv: is compressed by gzip", "gunzip it first"]),
+    "zip": ({"graph.zip": zipped()}, FEW, 2, ["graph.zip: is a zip archive", "unpack it"]),
+    "binary": (tables(edges=b"0,1\n\0\1\n"), FEW, 2, ["edges.csv: is no text; expected a table in UTF-8"]),
+    "Latin-1": (tables(swapped(b"5,b,", b"5,\xe9,")), FEW, 2, ["nodes.csv: line 7 is not UTF-8"]),
+    "unknown format": ({"a.json": b"{}"}, FEW, 2, ["a.json: are of no format that is known; expected files of one of"]),
+    "two formats": (
+        {"g.npz": npz(edges=LIST, node_labels=NUMBERS, **CSR, labels=NUMBERS)}, DEGREE, 2,
+        ["g.npz: may be of format csr-npz or edges-npz; say --format"],
+    ),
+    "its own file's name": (tables(files_json=b"{}"), FEW, 2, ["files.json: is called like", "give it another name"]),
+    # --- npz
+    "truncated npz": ({"g.npz": npz(**CSR, labels=NUMBERS)[:-200]}, DEGREE, 2, ["g.npz: is no readable .npz", "again"]),
+    "npz bomb": ({"g.npz": bomb(2**28)}, DEGREE, 2, ["g.npz: declares 268,", "expected at most 100,000,000, the memo"]),
+    "pickle that runs code": (
+        {"g.npz": npz(adj_matrix=thing(Runs()), node_label=NUMBERS)}, DEGREE, 2,
+        ["g.npz, adj_matrix: asks for posix.mkdir, which a dataset has no need of"],
+    ),
+    "pickle in a pickled matrix": (
+        {"g.npz": npz(adj_matrix=thing(ring()), node_attr=thing([Runs()]), node_label=NUMBERS)}, FEW, 2,
+        ["g.npz, node_attr: asks for posix.mkdir"],
+    ),
+    "pickle beside, not read": ({"g.npz": npz(**CSR, labels=NUMBERS, names=thing(Runs()))}, DEGREE, 0, ["csr-npz"]),
+    "pickle file": ({"edges.pkl": pickle.dumps([Runs()])}, DEGREE, 2, ["edges.pkl: is no text"]),
+    "weights in an npz": (
+        {"g.npz": npz(**CSR | {"adj_data": np.full(NODES, 0.5)}, labels=NUMBERS)}, DEGREE, 2,
+        ["g.npz, adj: has an edge of weight 0.5; expected edges without weights", "--weights ignore"],
+    ),
+    "edge to an unknown node, npz": (
+        {"g.npz": npz(edges=np.array([[0, 1], [3, 12]]), node_labels=NUMBERS)}, DEGREE, 2,
+        ["g.npz, edges: row 1 is [3, 12]; expected nodes from 0 to 11"],
+    ),
+    "multi-label, npz": (
+        {"g.npz": npz(edges=LIST, node_labels=np.ones((NODES, 2), int))}, DEGREE, 2,
+        ["g.npz, node_labels: row 0 has 2 labels; expected one label a node", "multi-label"],
+    ),
+    "masks that overlap": (
+        {"g.npz": npz(edges=LIST, node_labels=NUMBERS, train_masks=FIRST < 6, val_masks=FIRST > 4)}, DEGREE, 2,
+        ["the data's split has node 5 in train and val; expected each node once"],
+    ),
+    "masks of another length": (
+        {"g.npz": npz(edges=LIST, node_labels=NUMBERS, train_masks=np.ones((2, 5), bool))}, DEGREE, 2,
+        ["g.npz, train: is bool 2 x 5; expected masks of 0 and 1 over 12 nodes"],
+    ),
+    # --- Features
+    "NaN": (tables(swapped(b"3,b,1.5", b"3,b,nan")), FEW, 2, ["nodes.csv, column height: line 5 is nan; expected a n"]),
+    "inf": (tables(swapped(b"3,b,1.5", b"3,b,-inf")), FEW, 2, ["nodes.csv, column height: line 5 is -inf"]),
+    "absurd": (tables(swapped(b"3,b,1.5", b"3,b,1e30")), FEW, 2, ["column height: line 5 is 1e+30", "to 1e+15"]),
+    "empty feature": (tables(swapped(b"3,b,1.5", b"3,b,")), FEW, 2, ["column height: line 5 is ''; expected a number"]),
+    "text among numbers": (tables(swapped(b"3,b,1.5", b"3,b,tall")), FEW, 2, ["column height: line 5 is 'tall'"]),
+    "no npy": (tables(f_npy=b"numpy"), FEW, 2, ["f.npy: is no readable array"]),
+    "NaN in JSON": (
+        tables(f_json=str({f"{i}": [1.5, float("nan")] for i in range(NODES)}).replace("'", '"').replace("nan", "NaN")
+               .encode()), FEW, 2, ["f.json: node 0, column 1 is nan; expected a number"],
+    ),
+    "JSON without a node": (tables(f_json=b'{"0": [1]}'), FEW, 2, ["f.json: lacks node 1; expected features of every"]),
+    "JSON names a node twice": (tables(f_json=b'{"0": [1], "0": [2]}'), FEW, 2, ["f.json: is no readable JSON: '0' s"]),
+    "JSON that nests": (tables(f_json=b"[" * 100_000), FEW, 2, ["f.json: is no readable JSON"]),
+    "features of too few nodes": (
+        tables(f_npz=npz(format=np.array(b"csr"), **PARTS | {"shape": np.array([5, NODES]), "indptr": np.arange(6),
+               "data": np.ones(5), "indices": np.arange(5)})), FEW, 2, ["f.npz: is float64 5 x 12; expected", "12 row"],
+    ),
+    "no features": (
+        tables(b"id,label\n" + b"".join(b"%d,%d\n" % (i, i % 2) for i in range(NODES))), FEW, 2,
+        ["the data has no features", "choose preprocess.features: degree, onehot-degree, adjacency"],
+    ),
+    "features that no memory holds": (
+        tables(f_json=str({f"{i}": [i, 2**31 - 2] for i in range(NODES)}).replace("'", '"').encode()), FEW, 2,
+        ["the first layer's weights in training of mine take", "GiB; expected at most 0.09 GiB, the memory at hand"],
+    ),
+    # --- Edges
+    "edge to an unknown node": (
+        tables(edges=edges_csv("3,99\n")), FEW, 2,
+        ["edges.csv: line 14 names node 99; expected an id of nodes.csv", "add the node or drop the edge"],
+    ),
+    "a line of three fields": (tables(edges=edges_csv("1,2,3\n")), FEW, 2, ["edges.csv: line 14 has 3 fields", "'1,2"]),
+    "an end that lacks": (tables(edges=edges_csv("1,\n")), FEW, 2, ["edges.csv, column target: line 14 has no id"]),
+    "one column": (tables(edges=b"1\n2\n"), FEW, 2, ["edges.csv: has one column", "for the ends of an edge"]),
+    "weight column": (
+        tables(edges=b"source,target,weight\n0,1,0.5\n"), FEW, 2,
+        ["edges.csv: has more than two columns: weight", "import it with --weights ignore"],
+    ),
+    "weight column, ignored": (tables(edges=b"source,target,weight\n0,1,0.5\n"), [*FEW, "--weights", "ignore"], 0,
+                               ["edges     1, of 1 entries", "weights: ignore"]),
+    "directed": (tables(edges=edges_csv("1,0\n")), FEW, 0, ["12, of 13 entries: 11 found in one direction only, and"]),
+    "duplicates and self-loops": (
+        tables(edges=edges_csv("0,1\n0,1\n5,5\n")), FEW, 0, ["12, of 15 ent", "2 entries merged", "1 self-loops dropp"],
+    ),
+    "a self-loop's node stays": (
+        tables(edges=edges_csv(edges=[(0, 1), (7, 7)])), FEW, 0,
+        ["nodes     12", "1 self-loops dropped", "10 nodes without an edge"],
+    ),
+    "empty graph": (tables(edges=b"source,target\n"), FEW, 2, ["mine: no edge joins two of 12 nodes; expected a grap"]),
+    "nothing but self-loops": (tables(edges=edges_csv(edges=[(3, 3)])), FEW, 2, ["mine: no edge joins two of 12 node"]),
+    "two tables of edges": (
+        {"a_edges.csv": edges_csv(), "b_edges.csv": edges_csv()}, FEW, 2,
+        ["a_edges.csv and b_edges.csv look like tables of edges alike; name one with --edges"],
+    ),
+    # --- Labels
+    "label missing": (
+        tables(nodes_csv({3: "3,,1.5,0", 5: "5,NA,2.5,2"})), FEW, 0,
+        ["classes   2: a (6), b (4)", "missing   2 nodes without a label, which are predicted all the same",
+         "4 nodes train, 4 validate, 2 test"],
+    ),
+    "labels that are -1": (
+        tables(b"id,label,x\n" + b"".join(b"%d,%d,1\n" % (i, -1 if i > 9 else i % 2) for i in range(NODES))), FEW, 0,
+        ["classes   2: 0 (5), 1 (5)", "2 nodes without a label"],
+    ),
+    "class ids with gaps": (
+        tables(nodes_csv().replace(b",a,", b",7,").replace(b",b,", b",30,")), FEW, 0, ["classes   2: 7 (6), 30 (6)"],
+    ),
+    "multi-label": (
+        tables(swapped(b"3,b,", b"3,a;b,")), FEW, 2, ["nodes.csv, column label: holds 'a;b'; expected one label", "mu"],
+    ),
+    "multi-label, a line each": (
+        tables(nodes_csv() + b"3,a,1.5,0\n"), FEW, 2, ["nodes.csv: line 14 has the id 3 of line 5", "multi-label"],
+    ),
+    "multi-label, lists": (
+        {"e.csv": edges_csv(), "n.parquet": parquet(id=FIRST, label=[["a", "b"]] * NODES, x=FIRST)},
+        [*FEW, "--nodes", "n.parquet"], 2, ["n.parquet, column label: holds lists of labels", "multi-label"],
+    ),
+    "a quantity": (tables(swapped(b",a,", b",0.5,").replace(b",b,", b",1.5,")), FEW, 2, ["column label: holds fracti"]),
+    "a name of each node": (
+        tables(b"id,label,x\n" + b"".join(b"%d,n%d,1\n" % (i, i) for i in range(NODES))), FEW, 2,
+        ["column label: has another label for each of 12 nodes, like 'n0'; expected classes", "--label"],
+    ),
+    "no column of labels": (
+        tables(nodes_csv().replace(b"label", b"kind")), FEW, 2,
+        ["nodes.csv: has columns kind, height, width, and none is called label; name the column with --label"],
+    ),
+    "a column that isn't there": (tables(), [*FEW, "--label", "size"], 2, ["nodes.csv: has no column size; expected"]),
+    "no labels": ({"edges.csv": edges_csv()}, DEGREE, 2, ["mine: no node has a label; expected labels to learn from"]),
+    "a single class": (tables(nodes_csv().replace(b",b,", b",a,")), FEW, 2, ["every labelled node is of class a; exp"]),
+    "a small class": (
+        tables(), [], 2,
+        ["class a has 6 nodes; expected at least 20 to train and 30 to validate", "preprocess.shortage to shrink in p"],
+    ),
+    "a small class, shrunk": (tables(), ["--shortage", "shrink"], 0, ["2 nodes train, 6 validate, 4 test"]),
+    # --- Splits
+    "an unknown id in a list": (
+        tables(train_txt=b"0\n99\n", val_txt=b"1\n"), ["--train", "train.txt", "--val", "val.txt"], 2,
+        ["train.txt: names node '99'; expected an id of a node of the graph"],
+    ),
+    "lists that overlap": (
+        tables(train_txt=b"0\n1\n", val_txt=b"1\n"), ["--train", "train.txt", "--val", "val.txt"], 2,
+        ["the data's split has node 1 in train and val"],
+    ),
+    "lists": (
+        tables(train_txt=b"1\n0\n", val_txt=b"3\n2\n"), ["--train", "train.txt", "--val", "val.txt"], 0,
+        ["split     the data's own: 2 nodes train, 2 validate, 8 test"],
+    ),
+    "no split of its own": (tables(), ["--split", "public"], 2, ["split is public, but the data has no split"]),
+    # --- Tables of other kinds
+    "no Parquet": (tables(f_parquet=b"PAR1"), FEW, 2, ["f.parquet: is no readable Parquet file"]),
+    "no GML": ({"g.gml": gml(edges="edge [")}, DEGREE, 2, ["g.gml: is no readable GML"]),
+    "weights in GML": ({"g.gml": gml(edges="edge [ source 1 target 2 value 3 ]")}, DEGREE, 0, ["gml"]),
+    "linqs: an unknown paper": (
+        {"c.content": b"p1\t0\tA\np2\t1\tB\n", "c.cites": b"p1\tp3\n"}, FEW, 2, ["c.cites: line 1 cites unknown paper"],
+    ),
+    # --- What is asked for
+    "an option that is none": (tables(), ["--features", "l2"], 2, ["import: features is 'l2'; expected 'row-normaliz"]),
+    "a format that is none": (tables(), ["--format", "xls"], 2, ["--format is 'xls'; expected one of content-cites"]),
+    "a file that isn't there": (tables(), ["none.csv"], 2, ["none.csv: no such file"]),
+    "a folder": (tables(), ["."], 2, ["is a folder; expected a file"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_it_gets(tmp_path, monkeypatch, capsys, checkout, case):
+    files, arguments, code, substrings = CASES[case]
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+    named = {arguments[at + 1] for at, word in enumerate(arguments[:-1]) if word in ("--train", "--val", "--test")}
+    arguments = [str(tmp_path / word) if word in named or word in ("none.csv", ".") else word for word in arguments]
+    monkeypatch.setenv("GRANDPLUS_MEMORY", "100MB")
+    found = run_import(
+        monkeypatch, checkout, "mine", *(tmp_path / name for name in files if name not in named), *arguments
+    )
+    out, err = capsys.readouterr()
+    output = err if code else out
+    assert found == code, err
+    for substring in substrings:
+        assert substring in output
+    assert output.startswith("error: ") == bool(code)
+    assert err.count("\n") == bool(code)
+    # Nothing half-written, and nothing run.
+    assert [file.name for file in (checkout / CATALOG).iterdir()] == ([] if code else ["mine.yaml"])
+    assert sorted(file.name for file in checkout.iterdir()) == ["data", "params.yaml"]
+
+
+@pytest.mark.parametrize("name", ["../mine", "a/b", ".hidden", "", "/tmp/mine", "mine\n"])
+def test_a_name_with_path_parts(tmp_path, monkeypatch, capsys, checkout, name):
+    (tmp_path / "edges.csv").write_bytes(edges_csv())
+    assert run_import(monkeypatch, checkout, name, tmp_path / "edges.csv") == 2
+    assert f"the dataset's name: is {name!r}; expected" in capsys.readouterr().err
+
+
+def test_a_card_that_is_there_stays(tmp_path, monkeypatch, capsys, checkout):
+    files = [tmp_path / "edges.csv", tmp_path / "nodes.csv"]
+    files[0].write_bytes(edges_csv())
+    files[1].write_bytes(nodes_csv())
+    card = checkout / CATALOG / "mine.yaml"
+    card.write_text("mine")
+    assert run_import(monkeypatch, checkout, "mine", *files, *FEW) == 2
+    assert "mine.yaml: is there already; choose another name, or say --replace" in capsys.readouterr().err
+    assert card.read_text() == "mine"
+    assert run_import(monkeypatch, checkout, "mine", *files, *FEW, "--replace") == 0
+    assert card.read_text().startswith("title: mine, imported\n")
+
+
+# --- Through the stages ----------------------------------------------------------------------
+
+
+def stage(checkout: Path, name: str) -> tuple[int, str]:
+    command = [sys.executable, "-m", f"stages.{name}"]
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("DVC_")}
+    done = subprocess.run(
+        command, cwd=checkout, env=environment | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True
+    )
+    return done.returncode, done.stderr
+
+
+@pytest.fixture
+def imported(tmp_path, monkeypatch, capsys, checkout) -> Path:
+    (tmp_path / "edges.csv").write_bytes(edges_csv())
+    (tmp_path / "nodes.csv").write_bytes(nodes_csv())
+    assert run_import(monkeypatch, checkout, "mine", tmp_path / "edges.csv", tmp_path / "nodes.csv", *FEW) == 0
+    monkeypatch.setenv("GRANDPLUS_CACHE", str(tmp_path / "cache"))  # where no earlier test's files are
+    params = checkout / "params.yaml"
+    params.write_text(params.read_text().replace("dataset: pubmed", "dataset: mine"))
+    return checkout
+
+
+def test_a_file_that_changed_since(tmp_path, imported):
+    (tmp_path / "nodes.csv").write_bytes(nodes_csv({3: "3,a,1.5,0"}))
+    code, error = stage(imported, "download")
+    assert (code, error.count("\n")) == (2, 1)
+    assert "error: nodes.csv from where it was imported from" in error
+    assert "has sha256" in error
+    assert "if the change is meant, import it again" in error
+    assert not (imported / "data" / "raw").exists()
+
+
+def test_a_file_that_is_gone(tmp_path, imported):
+    (tmp_path / "nodes.csv").unlink()
+    code, error = stage(imported, "download")
+    assert (code, error.count("\n")) == (2, 1)
+    assert f"has no file {tmp_path / 'nodes.csv'} any more" in error
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "message"),
+    [
+        ("data/catalog/mine.yaml", "- no\n- mapping\n", "mine.yaml: holds a list; expected a mapping"),
+        ("params.yaml", "text", "params.yaml: holds a str; expected a mapping"),
+        (
+            "params.yaml",
+            "dataset: ../mine\nmatrix: avg\nseed: 0\ntrials: 1\n",
+            "dataset is '../mine'; expected one of mine",
+        ),
+    ],
+)
+def test_settings_that_are_none(imported, file, content, message):
+    (imported / file).write_text(content)
+    code, error = stage(imported, "preprocess")
+    assert (code, error.count("\n")) == (2, 1)
+    assert message in error
+
+
+def test_a_run_that_cannot_finish_is_refused_before_it_starts(imported):
+    card = imported / CATALOG / "mine.yaml"
+    card.write_text(card.read_text().replace("  nodes: 12\n", "  nodes: 1000000000000\n"))
+    code, error = stage(imported, "download")
+    assert (code, error.count("\n")) == (2, 1)
+    assert "the standardized features of mine take" in error
+    assert not (imported / "data" / "raw").exists()

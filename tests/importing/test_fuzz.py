@@ -1,0 +1,115 @@
+"""Any bytes, as any kind of file, end in a graph or in a GrandPlusError."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from own import NODES, edges_csv, nodes_csv, npz, ring, thing
+from scipy import sparse
+
+from grandplus.datasets.raw import RawGraph, read_files
+from grandplus.errors import GrandPlusError
+from grandplus.importing.recognise import check_files, recognise
+from grandplus.settings import Reading, Source
+
+MATRIX = ring()
+PARTS = {part: np.array(getattr(MATRIX, part)) for part in ("data", "indices", "indptr", "shape")}
+CSR = {f"adj_{part}": value for part, value in PARTS.items()} | {f"attr_{part}": value for part, value in PARTS.items()}
+LABELS = np.arange(NODES) % 2
+
+
+def parquet() -> bytes:
+    out = io.BytesIO()
+    pq.write_table(pa.table({"id": range(NODES), "x": [[i] for i in range(NODES)]}), out)
+    return out.getvalue()
+
+
+def npy(array: np.ndarray) -> bytes:
+    out = io.BytesIO()
+    np.save(out, array)
+    return out.getvalue()
+
+
+def matrix() -> bytes:
+    out = io.BytesIO()
+    sparse.save_npz(out, MATRIX)
+    return out.getvalue()
+
+
+GEOM = b"node_id\tfeature\tlabel\n" + b"".join(b"%d\t0,1\t%d\n" % (i, i % 2) for i in range(NODES))
+GML = b'graph [ node [ id 0 value "a" ] node [ id 1 value "b" ] edge [ source 0 target 1 ] ]'
+JSON = b"{%s}" % b", ".join(b'"%d": [%d, 3]' % (i, i) for i in range(NODES))
+# Files that are right, of which the first is spoiled.
+RIGHT = {
+    "edges": {"edges.csv": edges_csv(), "nodes.csv": nodes_csv()},
+    "spaces": {"edges.txt": edges_csv().replace(b",", b"  "), "nodes.csv": nodes_csv()},
+    "nodes": {"nodes.tsv": nodes_csv().replace(b",", b"\t"), "edges.csv": edges_csv()},
+    "parquet": {"features.parquet": parquet(), "edges.csv": edges_csv(), "nodes.csv": nodes_csv()},
+    "json": {"features.json": JSON, "edges.csv": edges_csv(), "nodes.csv": nodes_csv()},
+    "npy": {"features.npy": npy(np.ones((NODES, 2))), "edges.csv": edges_csv(), "nodes.csv": nodes_csv()},
+    "npz": {"features.npz": matrix(), "edges.csv": edges_csv(), "nodes.csv": nodes_csv()},
+    "gml": {"graph.gml": GML},
+    "geom-gcn": {"n.txt": GEOM, "e.txt": b"node_id\tnode_id\n0\t1\n2\t3\n"},
+    "content": {"x.content": b"p1\t0\t1\tA\np2\t1\t0\tB\n", "x.cites": b"p1\tp2\n"},
+    "csr-npz": {"x.npz": npz(**CSR, labels=LABELS)},
+    "edges-npz": {"x.npz": npz(edges=np.array([[0, 1]]), node_labels=LABELS, train_masks=LABELS == 1)},
+    "object-npz": {"x.npz": npz(adj_matrix=thing(MATRIX), node_attr=thing(MATRIX), node_label=LABELS)},
+}
+TEXT = st.text("0123456789abc,;\t\n\r\"'.-#%[]{}: _é\0", max_size=80).map(str.encode)
+
+
+@st.composite
+def spoiled(draw, right: bytes) -> bytes:
+    """Other bytes altogether, or some of them cut out, put in or changed."""
+    anything = draw(st.one_of(st.just(None), st.binary(max_size=200), TEXT))
+    if anything is not None:
+        return anything
+    content = bytearray(right)
+    for _ in range(draw(st.integers(1, 4))):
+        start = draw(st.integers(0, len(content)))
+        end = draw(st.integers(start, min(start + 30, len(content))))
+        content[start:end] = draw(st.one_of(st.binary(max_size=8), TEXT))
+    return bytes(content)
+
+
+@pytest.mark.parametrize("kind", RIGHT)
+def test_the_files_are_right(kind, tmp_path):
+    graph = read(tmp_path, RIGHT[kind])
+    assert graph.edges.shape[1] > 0
+    assert len(graph.classes) == 2
+
+
+@pytest.mark.parametrize("kind", RIGHT)
+@settings(max_examples=40)
+@given(data=st.data())
+def test_any_bytes_end_in_a_graph_or_an_error(kind, data):
+    (name, right), *others = RIGHT[kind].items()
+    files = {name: data.draw(spoiled(right)), **dict(others)}
+    with tempfile.TemporaryDirectory() as folder, contextlib.suppress(GrandPlusError):
+        graph = read(Path(folder), files)
+        assert graph.labels.shape == (graph.nodes,) == graph.node_ids.shape
+        assert graph.edges.min(initial=0) >= 0
+        assert graph.edges.max(initial=-1) < graph.nodes
+        assert graph.labels.max(initial=-1) < len(graph.classes)
+        if graph.features is not None:
+            values = graph.features.data if sparse.issparse(graph.features) else graph.features
+            assert graph.features.shape[0] == graph.nodes
+            assert np.isfinite(values).all()
+
+
+def read(folder: Path, files: dict[str, bytes]) -> RawGraph:
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+    paths = [folder / name for name in files]
+    check_files(paths)
+    form, how = recognise(paths, Reading(label="label") if "nodes" in "".join(files) else Reading())
+    return read_files(folder, form, sorted(files), Source(format=form, read=how))

@@ -1,0 +1,122 @@
+"""From a notebook: what looks like PyTorch Geometric's Data, or arrays, becomes a dataset of the pipeline."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+from own import EDGES, NODES, ring
+
+import grandplus as gp
+from grandplus.datasets.raw import RawGraph, read_files
+from grandplus.errors import GrandPlusError
+from grandplus.settings import CATALOG, load_settings
+
+X = np.arange(24, dtype=np.float64).reshape(NODES, 2)
+Y = np.array([0, 1] * 6)
+FEW = {"train_per_class": 2, "val_per_class": 2}
+MASK = np.arange(NODES) % 3
+
+
+def data(**changes: object) -> SimpleNamespace:
+    """As PyTorch Geometric has it."""
+    found = {"edge_index": torch.tensor(EDGES).T, "x": torch.tensor(X), "y": torch.tensor(Y), "edge_attr": None}
+    return SimpleNamespace(**found | changes)
+
+
+def saved(checkout: Path, name: str = "mine") -> RawGraph:
+    source = load_settings(checkout, dataset=name).source
+    assert source.places[0].local == {f"{name}.npz": f"data/own/{name}.npz"}
+    return read_files(checkout / "data" / "own", "edges-npz", [f"{name}.npz"], source)
+
+
+def check(graph: RawGraph) -> None:
+    assert sorted(map(sorted, graph.edges.T.tolist())) == sorted(map(sorted, EDGES))
+    np.testing.assert_array_equal(graph.features.toarray() if sp.issparse(graph.features) else graph.features, X)
+    assert [graph.classes[label] for label in graph.labels] == [str(label) for label in Y]
+
+
+def test_data(checkout):
+    text = gp.save_dataset("mine", data(), root=checkout, **FEW)
+    assert "format    edges-npz\n" in text
+    assert "12 validate" not in text
+    check(saved(checkout))
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix, sp.coo_array])
+def test_arrays(checkout, kind):
+    gp.save_dataset("mine", ring(), kind(X), list(Y), root=checkout, **FEW)
+    check(saved(checkout))
+
+
+def test_both_ways_give_the_same_bytes(checkout):
+    gp.save_dataset("one", data(), root=checkout, **FEW)
+    gp.save_dataset("two", sp.coo_array(ring()), X, Y, root=checkout, **FEW)
+    content = [(checkout / "data" / "own" / f"{name}.npz").read_bytes() for name in ("one", "two")]
+    assert content[0] == content[1]
+
+
+def test_labels_as_text_and_without(checkout):
+    labels = np.array(["cat", "dog"] * 5 + ["", "dog"])
+    text = gp.save_dataset("mine", ring(), X, labels, root=checkout, **FEW)
+    assert "classes   2: cat (5), dog (6)" in text
+    assert "1 nodes without a label" in text
+    gp.save_dataset("other", ring(), X, [7.0, 3.0] * 5 + [np.nan] * 2, root=checkout, **FEW)
+    assert saved(checkout, "other").labels.tolist() == [1, 0] * 5 + [-1] * 2
+
+
+def test_masks(checkout):
+    """One split, and several, as columns."""
+    one = {f"{part}_mask": torch.tensor(number == MASK) for number, part in enumerate(("train", "val", "test"))}
+    text = gp.save_dataset("one", data(**one), root=checkout)
+    assert "the data's own: 4 nodes train, 4 validate, 4 test" in text
+    two = {part: torch.stack([mask, mask.flip(0)], dim=1) for part, mask in one.items()}
+    text = gp.save_dataset("two", data(**two), root=checkout)
+    assert "4 test of the first of 2, one a trial" in text
+    assert [split["train"].tolist() for split in saved(checkout, "two").splits] == [[0, 3, 6, 9], [2, 5, 8, 11]]
+
+
+@pytest.mark.parametrize(
+    ("graph", "options", "message"),
+    [
+        (
+            data(edge_attr=np.ones(NODES)),
+            {},
+            "edge_weight or edge_attr; expected edges without weights; say",
+        ),
+        (2 * ring(), {"y": Y}, "adjacency: has an edge of weight 2"),
+        (data(x=None), {}, "the data has no features"),
+        (data(y=None), {}, "there are no labels; expected y"),
+        (data(y=torch.ones(NODES, 2)), {}, "row 0 has 2 labels; expected one label a node"),
+        (data(edge_index=torch.zeros(3, 5)), {}, r"edge_index is float32 3 x 5; expected \(2, E\)"),
+        (data(edge_index=torch.tensor([[0], [12]])), {}, r"edges: row 0 is \[0, 12\]; expected nodes from 0 to 11"),
+        (data(x=torch.tensor(X).to_sparse()), {}, "X is a sparse tensor; expected a dense one"),
+        (data(x=torch.tensor(X * np.nan)), {}, "node_features: row 0, column 0 is nan"),
+        (
+            np.eye(3),
+            {"y": [0, 1, 1]},
+            "graph is a ndarray; expected a scipy sparse matrix, or",
+        ),
+        (data(), {"masks": {"train": MASK}}, "masks has 'train'; expected train_mask, val_mask, test_mask"),
+        (data(), {"split_by": 1}, "save_dataset knows no split_by; expected one of features, split, train_per_class"),
+        (data(), {"features": "l2"}, "features is 'l2'; expected 'row-normalize'"),
+    ],
+)
+def test_what_is_refused(checkout, graph, options, message):
+    with pytest.raises(GrandPlusError, match=message):
+        gp.save_dataset("mine", graph, root=checkout, **FEW, **options)
+    assert not list((checkout / CATALOG).iterdir())
+
+
+def test_a_name_is_taken_once(checkout):
+    gp.save_dataset("mine", data(), root=checkout, **FEW)
+    with pytest.raises(GrandPlusError, match=r"mine\.yaml: is there already; say replace=True"):
+        gp.save_dataset("mine", data(x=None), root=checkout, **FEW)
+    check(saved(checkout))
+    gp.save_dataset("mine", data(edge_attr=1), weights="ignore", replace=True, root=checkout, **FEW)
+    with pytest.raises(GrandPlusError, match=r"the dataset's name: is '\.\./x'"):
+        gp.save_dataset("../x", data(), root=checkout)

@@ -1,0 +1,50 @@
+"""The terminal's part of a report, and what it refuses."""
+
+import pytest
+from runs import run
+
+from grandplus.errors import GrandPlusError
+from grandplus.report import command
+from grandplus.report.command import print_report
+
+
+@pytest.fixture
+def checkout(tmp_path, monkeypatch):
+    """A folder in which some runs can be had by name."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "dvc.yaml").touch()
+    (tmp_path / "reports").mkdir()
+    return tmp_path
+
+
+def given(monkeypatch, *runs):
+    monkeypatch.setattr(command, "gather", lambda names: runs)
+
+
+def test_a_row_for_each_run_and_for_each_pair(checkout, monkeypatch, capsys):
+    runs = [run("plain", trials=10), run("better", trials=10, skill=0.95, train={"lr": 0.05}), run("other", seed=1)]
+    given(monkeypatch, *runs)
+    print_report(["plain", "better", "other"])
+    printed = capsys.readouterr().out.splitlines()
+    accuracy = runs[1].metrics["test"]["accuracy"]
+    assert f"{100 * accuracy['mean']:.2f} ± {100 * accuracy['ci95']:.2f} %" in printed[2]
+    assert "train.lr=0.05" in printed[2]
+    assert "better is better than plain" in printed[6]
+    assert "10 trials, one by one" in printed[6]
+    assert "Welch" in printed[7]
+    assert (checkout / "reports/report.html").read_text().startswith("<!DOCTYPE html>")
+    assert [file.name for file in (checkout / "reports").iterdir()] == ["report.html"]
+
+
+def test_no_evidence_is_said_in_these_words(checkout, monkeypatch, capsys):
+    given(monkeypatch, run("a", trials=10), run("b", trials=10, skill=0.701))
+    print_report(["a", "b"])
+    assert "no evidence of a difference" in capsys.readouterr().out
+
+
+def test_what_it_refuses(checkout, monkeypatch):
+    with pytest.raises(GrandPlusError, match="a is named twice"):
+        print_report(["a", "b", "a"])
+    (checkout / "dvc.yaml").unlink()
+    with pytest.raises(GrandPlusError, match=r"dvc.yaml: no such file; run from the top of the checkout"):
+        print_report([])

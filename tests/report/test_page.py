@@ -1,0 +1,117 @@
+"""The report's page: what stands in it, and how it looks to a browser."""
+
+import re
+
+import pytest
+from browser import look_at
+from runs import run
+
+from grandplus.report.comparison import compare
+from grandplus.report.page import page
+
+COUNT = "document.querySelectorAll('{}').length".format
+
+
+@pytest.fixture(scope="module")
+def runs():
+    """Two that can be compared trial by trial, one of other splits, and one whose names are out to do harm."""
+    odd = run("<script>alert(1)</script>", trials=1, skill=0.8)
+    odd.details["classes"][0] = "<img src=x onerror=alert(2)>"
+    return [
+        run("plain", trials=10),
+        run("better", trials=10, skill=0.95, train={"lr": 0.05}),
+        run("other", seed=1),
+        odd,
+    ]
+
+
+@pytest.fixture(scope="module")
+def html(runs):
+    return page(runs, compare([of.accuracy for of in runs], [of.pairs for of in runs]))
+
+
+def shown(html, tmp_path, *expressions):
+    file = tmp_path / "report.html"
+    file.write_text(html, encoding="utf-8")
+    return look_at(file, tmp_path / "browser", *expressions)
+
+
+def test_a_browser_finds_all_marks_and_nothing_to_complain_about(runs, html, tmp_path):
+    wanted = {"#accuracies circle.trial": 10 + 10 + 5 + 1, "#differences circle.difference": 3, "section.run": 4}
+    for number, of in enumerate(runs):
+        section = f"section.run:nth-of-type({number + 3}) "
+        wanted |= {
+            section + ".trials circle.trial.test": len(of.accuracy),
+            section + ".trials circle.trial.val": len(of.accuracy),
+            section + ".losses circle.point": 5,
+            section + ".losses polyline.curve": 2,
+            section + ".confusion rect.cell": 9,
+            section + ".reliability circle.bin.before": len(of.details["reliability"]["before"]["bin"]),
+            section + ".reliability circle.bin.after": len(of.details["reliability"]["after"]["bin"]),
+            section + ".degree circle.group": len(of.details["by_degree"]),
+            section + ".l1 circle.group": len(of.details["by_l1_error"]),
+            section + ".resources tr": 7,
+        }
+    narrow = "document.documentElement.scrollWidth <= window.innerWidth"
+    seen = shown(html, tmp_path, narrow, *map(COUNT, wanted))
+    assert seen.console == []
+    assert seen.requests == []
+    assert {selector: seen.values[COUNT(selector)] for selector in wanted} == wanted
+    assert seen.values[narrow]
+
+
+def test_marks_lie_within_their_charts(html, tmp_path):
+    outside = """[...document.querySelectorAll('svg .mark')].filter(mark => {
+        const a = mark.getBoundingClientRect(), b = mark.closest('svg').getBoundingClientRect();
+        return a.left < b.left - 1 || a.right > b.right + 1 || a.top < b.top - 1 || a.bottom > b.bottom + 1;
+    }).length"""
+    assert shown(html, tmp_path, outside).values[outside] == 0
+
+
+def test_the_browser_would_have_told(tmp_path):
+    """What the tests above rest on: errors, requests and marks that are there are seen."""
+    bad = "<script>nothing.here()</script><img src='https://nowhere.invalid/a.png'>"
+    seen = shown(bad, tmp_path, COUNT("img"))
+    assert len(seen.console) == 2
+    assert seen.requests == ["https://nowhere.invalid/a.png"]
+    assert seen.values == {COUNT("img"): 1}
+
+
+def test_nothing_is_fetched_and_no_name_is_markup(html):
+    assert not re.search(r"https?:|//[a-z]|@import|<script|<img|<link(?! rel=\"icon\" href=\"data:,\")", html)
+    assert "&lt;script&gt;alert(1)" in html
+
+
+def test_the_same_runs_give_the_same_bytes(runs, html):
+    assert page(runs, compare([of.accuracy for of in runs], [of.pairs for of in runs])) == html
+
+
+def words(html):
+    return re.sub(r"<[^>]+>|\s+", " ", html)
+
+
+def test_what_is_said_of_runs(runs, html):
+    assert "4 runs compared" in words(html)
+    assert "better is better than plain" in words(html)
+    assert "<code>train.lr=0.05</code>" in html
+    assert re.search(r"train +12\.5 +512", words(html))
+    equal = compare([[0.5, 0.6]] * 2, [[1, 2]] * 2)
+    assert "no evidence of a difference" in words(page(runs[:2], equal))
+
+
+def test_a_run_alone_is_compared_with_none(runs):
+    alone = page(runs[:1], [])
+    assert "Is a difference real?" not in alone
+    assert "<h1>cora, ppr</h1>" in alone
+
+
+def test_one_trial_each_says_nothing_of_differences():
+    one = [run("a", trials=1), run("b", trials=1, skill=0.9)]
+    assert "Nothing can be said of runs with one trial each" in page(one, [])
+
+
+def test_many_classes_and_no_rows_of_test_nodes():
+    split = {"split": "per-class", "train_per_class": 1, "val_per_class": 1, "unlabelled": 0}
+    many = page([run("many", trials=1, classes=20, preprocess=split)], [])
+    assert "No test node has a row" in many
+    assert len(re.findall(r'class="mark cell', many)) == 400
