@@ -6,7 +6,7 @@ import csv
 import functools
 import io
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -24,14 +24,17 @@ from grandplus.training.trainer import Trained, train
 
 COLUMNS = ("dataset", "matrix", "change", "trial", "validation", "test", "train_loss", "val_loss", "steps", "inputs")
 Row = dict[str, Any]
+Score = Callable[[int, Case, int], Row]
 _inputs: dict[Case, NDArray[np.float32]] = {}  # of every node, which the trials of a case share
 
 
-def fill(file: Path, cases: list[Case], trials: int) -> list[Row]:
+def fill(file: Path, cases: list[Case], trials: int, score: Score | None = None) -> list[Row]:
     """Make ``file`` hold ``trials`` trials of each case, and give those.
 
     Trial by trial over all cases, so that a table of few trials is there early. Lines whose inputs
     (settings and graph) are no longer those of the case are made anew.
+
+    score : what to call with trials, a case and a trial's number, in place of ``score_trial``
     """
     wanted = [(case, trial) for trial in range(trials) for case in cases]
     inputs = {(case.dataset, case.matrix, case.change): prepare(case, trials).inputs for case in cases}
@@ -52,7 +55,7 @@ def fill(file: Path, cases: list[Case], trials: int) -> list[Row]:
     return [kept[_name(*task)] for task in wanted]
 
 
-def score(trials: int, case: Case, trial: int) -> Row:
+def score_trial(trials: int, case: Case, trial: int) -> Row:
     """Train one of so many trials and score it, exactly as the pipeline's trial of that number."""
     torch.set_num_threads(1)
     prepared = prepare(case, trials)
