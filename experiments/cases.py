@@ -43,11 +43,11 @@ class Case:
         return " ".join(f"{key}={value}" for key, value in self.changes)
 
     def settings(self, trials: int) -> Settings:
-        """Those of the card, changed; params.yaml has no say but for a dataset's scale."""
-        changes: dict[str, dict[str, Any]] = {"preprocess": {}, "gfpush": {}, "train": {}}
+        """Those of the card, changed; params.yaml has no say."""
+        changes: dict[str, dict[str, Any]] = {"preprocess": {}, "gfpush": {}, "train": {}, "synthetic": {}}
         for key, value in self.changes:
             section, name = key.split(".")
-            changes.setdefault(section, {})[name] = value
+            changes[section][name] = value
         return load_settings(dataset=self.dataset, matrix=self.matrix, seed=0, trials=trials, **changes)
 
 
