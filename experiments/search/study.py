@@ -7,6 +7,7 @@ of workers, and after a kill. Each seed's accuracy is in the storage as soon as 
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
 from concurrent.futures import Executor
 from typing import Any
 
@@ -39,12 +40,13 @@ def complete(study: optuna.Study, stage: str, space: Space, case: Case, trials: 
     ------
     GrandPlusError : none of them could be trained.
     """
-    own = own_values(stage, case.settings(SEEDS))
+    settings = case.settings(SEEDS)
+    own = own_values(stage, settings)
     with Progress(f"search, {stage}", SEEDS * trials, "training", done=_trainings(study)) as bar:
         for first in range(0, trials, ROUND):
             numbers = range(first, min(first + ROUND, trials))
             begun = [_begun(study, number, own) for number in numbers]
-            cases = {trial.number: changed(case, suggest(trial, space, case.settings(SEEDS))) for trial in begun}
+            cases = {trial.number: changed(case, suggest(trial, space, settings)) for trial in begun}
             _run_round(study, begun, cases, pool, bar)
     scored = study.get_trials(states=(TrialState.COMPLETE,))
     if not scored:
@@ -59,30 +61,52 @@ def _begun(study: optuna.Study, number: int, own: dict[str, Any]) -> Trial:
         return Trial(study, there[number]._trial_id)
     if number == 0:
         study.enqueue_trial(own, skip_if_exists=True)
-    # Seeded by number, and without regard to unfinished trials, it proposes the same after a kill.
-    study.sampler = optuna.samplers.TPESampler(seed=number, n_startup_trials=ROUND, constant_liar=False)
+    study.sampler = optuna.samplers.TPESampler(
+        seed=number,  # and without regard to unfinished trials, so it proposes the same after a kill
+        constant_liar=False,
+        n_startup_trials=ROUND,
+        # In spaces as small as these the most promising candidate of many is mostly the best trial again.
+        n_ei_candidates=1,
+    )
     return study.ask()
 
 
 def _run_round(study: optuna.Study, trials: list[Trial], cases: dict[int, Case], pool: Executor, bar: Progress) -> None:
-    unfinished = [trial for trial in trials if not _now(study, trial).state.is_finished()]
-    for trial in unfinished:
+    before = study.trials
+    live = [trial for trial in trials if not before[trial.number].state.is_finished()]
+    # A trial is complete only after all of its round that live were spared, as they are again after a kill.
+    spared = any(before[trial.number].state == TrialState.COMPLETE for trial in trials)
+    for trial in live:
         prepare(cases[trial.number], SEEDS)  # rows are made here, by all threads, and read by the processes
+    had: dict[int, list[float]] = {trial.number: [] for trial in live}
     for seed in range(SEEDS):
-        live = [trial for trial in unfinished if not _now(study, trial).state.is_finished()]
-        _score(study, live, cases, seed, pool, bar)
-        if any(_now(study, trial).state == TrialState.COMPLETE for trial in trials):
-            continue  # all that live were spared, be it before a kill: only then does one become complete
-        for trial in live:
-            if not _now(study, trial).state.is_finished() and trial.should_prune():
+        trained = []
+        for trial, score in zip(live, _scores(study, live, cases, seed, pool), strict=True):
+            if isinstance(score, str):
+                trial.set_user_attr(FAILED, score)
+                study.tell(trial, state=TrialState.FAIL)
+                bar.update(SEEDS - seed)
+                continue
+            if seed not in before[trial.number].intermediate_values:
+                trial.report(score, seed)
+                bar.update()
+            had[trial.number].append(score)
+            if seed == SEEDS - 1:
+                study.tell(trial, float(np.mean(had[trial.number])))
+            trained.append(trial)
+        live = trained
+        if seed < SEEDS - 1 and not spared:
+            pruned = [trial for trial in live if trial.should_prune()]
+            for trial in pruned:
                 study.tell(trial, state=TrialState.PRUNED)
                 bar.update(SEEDS - 1 - seed)
+            live = [trial for trial in live if trial not in pruned]
 
 
-def _score(
-    study: optuna.Study, trials: list[Trial], cases: dict[int, Case], seed: int, pool: Executor, bar: Progress
-) -> None:
-    """Train each with a seed, unless the storage has that, from a trial of the same values or from before a kill."""
+def _scores(
+    study: optuna.Study, trials: list[Trial], cases: dict[int, Case], seed: int, pool: Executor
+) -> Iterator[float | str]:
+    """Each one's with a seed; trained unless the storage has it, from before a kill or of a trial of the same values."""
     known: dict[Any, float | str] = {
         _values(trial): trial.intermediate_values[seed] for trial in study.trials if seed in trial.intermediate_values
     }
@@ -93,17 +117,7 @@ def _score(
     for trial in trials:
         if _values(trial) not in known:
             known[_values(trial)] = next(scores)
-        score = known[_values(trial)]
-        if isinstance(score, str):
-            trial.set_user_attr(FAILED, score)
-            study.tell(trial, state=TrialState.FAIL)
-            bar.update(SEEDS - seed)
-            continue
-        if seed not in _now(study, trial).intermediate_values:
-            trial.report(score, seed)
-            bar.update()
-        if seed == SEEDS - 1:
-            study.tell(trial, float(np.mean(list(_now(study, trial).intermediate_values.values()))))
+        yield known[_values(trial)]
 
 
 def validation(seed: int, case: Case) -> float | str:
@@ -119,10 +133,6 @@ def validation(seed: int, case: Case) -> float | str:
 
 def _values(trial: Trial | FrozenTrial) -> frozenset[tuple[str, Any]]:
     return frozenset(trial.params.items())
-
-
-def _now(study: optuna.Study, trial: Trial) -> FrozenTrial:
-    return study.get_trials(deepcopy=False)[trial.number]
 
 
 def _trainings(study: optuna.Study) -> int:
