@@ -106,7 +106,7 @@ def _run_round(study: optuna.Study, trials: list[Trial], cases: dict[int, Case],
 def _scores(
     study: optuna.Study, trials: list[Trial], cases: dict[int, Case], seed: int, pool: Executor
 ) -> Iterator[float | str]:
-    """Each one's with a seed; trained unless the storage has it, from before a kill or of a trial of the same values."""
+    """Each one's with a seed; trained unless the storage has it, by a trial of the same values too."""
     known: dict[Any, float | str] = {
         _values(trial): trial.intermediate_values[seed] for trial in study.trials if seed in trial.intermediate_values
     }
