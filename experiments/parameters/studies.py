@@ -83,8 +83,11 @@ def score_and_time(trials: int, case: Case, trial: int) -> Row:
     if trial:
         return score_trial(trials, case, trial)
     prepared = prepare(case, trials)
-    start, push = time.process_time(), prepared.settings.gfpush
-    gfpush(prepared.graph, prepared.rows.node, weights=prepared.rows.info.weights, rmax=push.rmax, top_k=push.top_k)
+    push, nodes = prepared.settings.gfpush, prepared.rows.node
+    options = {"weights": prepared.rows.info.weights, "rmax": push.rmax, "top_k": push.top_k}
+    gfpush(prepared.graph, nodes[:1], **options)  # compiles, or reads what is compiled
+    start = time.process_time()
+    gfpush(prepared.graph, nodes, **options)
     pushed = time.process_time()
     row = score_trial(trials, case, trial)
     seconds = (f"{pushed - start:.2f}", f"{time.process_time() - pushed:.2f}")
