@@ -15,7 +15,7 @@ from experiments.cases import Case
 from experiments.figures import save
 from experiments.search.study import FAILED, SEEDS
 from grandplus.scratch import finished_whole
-from grandplus.settings import CATALOG
+from grandplus.settings import CATALOG, read_yaml
 
 Found = dict[str, tuple[optuna.Study, FrozenTrial]]  # by stage, with the best trial
 
@@ -68,18 +68,19 @@ def plot(found: Found, title: str, file: Path) -> None:
 def write_card(case: Case, winner: FrozenTrial) -> str:
     """A card with the winner's values for the case's matrix, beside that of its dataset; its name."""
     name = f"{case.dataset}-{case.matrix}-tuned"
-    yaml = YAML()
-    yaml.width = 110
-    content = yaml.load((CATALOG / f"{case.dataset}.yaml").read_text(encoding="utf-8"))
-    settings = case.settings(SEEDS).model_dump(include={"gfpush", "train"}, exclude_none=True)
-    content["title"] = f"{content['title']}, tuned for {case.matrix}"
-    for section, values in settings.items():
-        content[case.matrix][section] = values
+    content = read_yaml(CATALOG / f"{case.dataset}.yaml")
+    content["title"] += f", tuned for {case.matrix}"
+    content[case.matrix] = case.settings(SEEDS).model_dump(include={"gfpush", "train"}, exclude_none=True)
+    yaml = YAML(typ="safe", pure=True)
+    yaml.default_flow_style, yaml.width = False, 1000
+    yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
+    yaml.representer.ignore_aliases = lambda _: True  # each matrix has its own values, to be changed one by one
     text = io.StringIO()
     yaml.dump(content, text)
-    found = f"{100 * _mean(winner):.2f} % of validation nodes, mean of {SEEDS} seeds"
+    found = f"{100 * _mean(winner):.2f} % of validation nodes are right, mean of {SEEDS} seeds"
     with finished_whole(CATALOG / f"{name}.yaml", alone=True) as partial:
-        partial.write_text(f"# By python -m experiments.search {case.dataset}: {found}.\n{text.getvalue()}", "utf-8")
+        head = f"# By python -m experiments.search {case.dataset} --matrix {case.matrix}: {found}."
+        partial.write_text(f"{head}\n{text.getvalue()}", encoding="utf-8")
     return name
 
 
