@@ -17,6 +17,7 @@ import sys
 import time
 from pathlib import Path
 
+from dvc.exceptions import NotDvcRepoError
 from dvc.repo import Repo
 from ruamel.yaml import YAML
 
@@ -53,12 +54,16 @@ def run(jobs: int) -> int:
     """Run the queue to its end; 1 if an experiment failed."""
     if jobs < 1:
         raise GrandPlusError(f"--jobs is {jobs}", expected="at least 1")
-    repo = Repo()
+    try:
+        repo = Repo()
+    except NotDvcRepoError:
+        raise GrandPlusError("is no DVC project", where=Path.cwd(), fix="run from the top of the checkout") from None
     queue = repo.experiments.celery_queue
     queued = {entry.stash_rev for entry in queue.iter_queued()}
     if not queued:
         raise GrandPlusError("nothing is queued", fix="queue experiments with dvc exp run --queue")
     start = time.monotonic()
+    CLONE.parent.mkdir(exist_ok=True)
     with locked(CLONE.with_suffix(".lock")):
         count = run_shared_stages(repo, sorted(queued))
     shared = time.monotonic()
@@ -85,10 +90,10 @@ def run_shared_stages(repo: Repo, revisions: list[str]) -> int:
     _run("git", "clone", "--quiet", "--shared", "--no-checkout", ".", str(CLONE))
     try:
         # The last commit's graph first: without it DVC can't restore another one's rows for an experiment.
-        _run_stage("preprocess", "HEAD", repo.cache.local.path)
+        _run_stage("preprocess", "HEAD", repo.cache.local_cache_dir)
         distinct = {_shared_settings(revision): revision for revision in revisions}
         for revision in distinct.values():
-            _run_stage("gfpush", revision, repo.cache.local.path)
+            _run_stage("gfpush", revision, repo.cache.local_cache_dir)
     finally:
         shutil.rmtree(CLONE, ignore_errors=True)
     return len(distinct)
