@@ -21,7 +21,7 @@ from grandplus.scratch import key_of
 
 Result = TypeVar("Result")
 ANSWER_SECONDS = 15  # in which a scheduler must answer, and a cluster without a worker must get one
-SPARE_TASKS = 64  # that wait for workers that come later
+TASKS_A_THREAD, SPARE_TASKS = 4, 64  # that wait at a worker; and for workers that come later
 START_WORKER = "start one on each machine: dask worker {}"
 
 
@@ -44,7 +44,7 @@ def map_on(address: str, function: Callable[..., Result], tasks: Iterable[tuple[
                         _wait_for_worker(client, address)
 
         task = functools.partial(_same_code, key_of(), function)
-        ahead = 4 * sum(client.nthreads().values()) + SPARE_TASKS
+        ahead = TASKS_A_THREAD * sum(client.nthreads().values()) + SPARE_TASKS
         yield from map_in_order(executor, task, tasks, ahead=ahead, result_of=result_of)
 
 

@@ -1,4 +1,4 @@
-"""The README's card, with files of its kind, goes through download and preprocess."""
+"""The card of docs/own-graph.md, with files of its kind, goes through download and preprocess."""
 
 from __future__ import annotations
 
@@ -23,13 +23,15 @@ NODES, CLASSES, WORDS = 120, 3, 30
 
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """params.yaml and a catalog with the README's card, and its files in a mirror."""
+    """params.yaml and a catalog with that card, and its files in a mirror."""
     mirror, catalog = tmp_path / "mirror", tmp_path / CATALOG
     mirror.mkdir()
     catalog.mkdir(parents=True)
     shutil.copy(ROOT / "params.yaml", tmp_path)
     write_files(mirror)
-    card = YAML(typ="safe").load(re.search(r"```yaml\n(title: My.*?)```", (ROOT / "README.md").read_text(), re.S)[1])
+    card = YAML(typ="safe").load(
+        re.search(r"```yaml\n(title: My.*?)```", (ROOT / "docs/own-graph.md").read_text(), re.S)[1]
+    )
     for name in card["source"]["files"]:
         card["source"]["files"][name] = hashlib.sha256((mirror / name).read_bytes()).hexdigest()
     YAML(typ="safe").dump(card, catalog / "mine.yaml")
@@ -58,11 +60,11 @@ def run(checkout: Path, settings: Settings):
 
 
 @pytest.mark.parametrize("matrix", ["ppr", "avg", "single"])
-def test_the_readmes_card_loads_for_each_matrix(checkout, matrix):
+def test_the_card_loads_for_each_matrix(checkout, matrix):
     assert load_settings(checkout, dataset="mine", matrix=matrix).gfpush.top_k == 32
 
 
-def test_the_readmes_card_becomes_a_graph_with_a_split_for_each_trial(checkout):
+def test_the_card_becomes_a_graph_with_a_split_for_each_trial(checkout):
     graph, splits = run(checkout, load_settings(checkout, dataset="mine", trials=3))
     assert graph.facts == {
         "nodes": 120, "edges": 240, "classes": 3, "features": 30, "merged_duplicates": 1, "dropped_self_loops": 1,

@@ -111,7 +111,7 @@ def accuracy_of_groups(
     groups = []
     for number in np.flatnonzero(count.any(axis=0)):
         held, hits = count[:, number], right[:, number]
-        group = {"low": _plain(edges[number]), "high": _plain(edges[number + 1]), "nodes": round(held.mean(), 1)}
+        group = {"low": _plain(edges[number]), "high": _plain(edges[number + 1]), "nodes": round(float(held.mean()), 1)}
         groups.append(group | over_trials((hits[held > 0] / held[held > 0]).tolist()))
     return groups
 

@@ -126,7 +126,7 @@ def _scaling(features: Any) -> str:
 @contextlib.contextmanager
 def _together(files: list[Path]) -> Iterator[Path]:
     """A folder with all the files: their own, or one of links to them."""
-    folders = {file.absolute().parent for file in files}
+    folders = {file.parent for file in files}
     if len(folders) == 1:
         yield folders.pop()
         return

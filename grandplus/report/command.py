@@ -62,7 +62,7 @@ def _verdict(of: Comparison, names: Sequence[str]) -> dict[str, str]:
         "95 % interval": f"{points(of.test.low)} to {points(of.test.high)}",
         "p": f"{of.test.p:.4f}",
         "corrected": f"{of.corrected:.4f}",
-        "compared by": f"{of.trials} trials, one by one" if of.paired else "Welch",
+        "compared by": f"{of.trials} pairs of trials" if of.paired else "Welch",
         "so": of.verdict(names),
         "would take": of.would_take,
     }

@@ -74,7 +74,7 @@ class Comparison:
         short = (self.test.high - self.test.low) / (4 * self.test.difference)
         wanted = stats.norm.ppf(1 - LEVEL / self.among / 2) + stats.norm.ppf(POWER)
         trials = max(self._least_trials, math.ceil(self.trials * float(wanted * short) ** 2))
-        return f"{trials} trials" if trials <= MANY else f"more than {MANY:,} trials"
+        return f"{trials} trials" if trials <= MANY else f"> {MANY:,} trials"
 
     @property
     def _least_trials(self) -> int:

@@ -6,6 +6,7 @@ stage's process sums them up. Nothing of it is left when training ends.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 import time
@@ -39,7 +40,7 @@ class Live:
         return self
 
     def __exit__(self, *_: object) -> None:
-        shutil.rmtree(self._notes)
+        shutil.rmtree(self._notes, ignore_errors=True)  # a worker may be writing there still, after an error
         self._file.unlink(missing_ok=True)
 
     def sum_up(self) -> str:
@@ -63,6 +64,7 @@ class Watch:
 
     def __call__(self, scores: dict[str, Any]) -> None:
         if time.monotonic() - self._noted >= EVERY:
-            with finished_whole(self._file, alone=True) as partial:
+            # Without the folder, the stage that asked for this trial is gone, and a cluster's worker goes on alone.
+            with contextlib.suppress(FileNotFoundError), finished_whole(self._file, alone=True) as partial:
                 partial.write_text(json.dumps({name: scores[name] for name in SHOWN}))
             self._noted = time.monotonic()

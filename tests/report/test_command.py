@@ -30,7 +30,7 @@ def test_a_row_for_each_run_and_for_each_pair(checkout, monkeypatch, capsys):
     assert f"{100 * accuracy['mean']:.2f} ± {100 * accuracy['ci95']:.2f} %" in printed[2]
     assert "train.lr=0.05" in printed[2]
     assert "better is better than plain" in printed[6]
-    assert "10 trials, one by one" in printed[6]
+    assert "10 pairs of trials" in printed[6]
     assert "Welch" in printed[7]
     assert (checkout / "reports/report.html").read_text().startswith("<!DOCTYPE html>")
     assert [file.name for file in (checkout / "reports").iterdir()] == ["report.html"]

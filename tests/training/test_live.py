@@ -48,6 +48,11 @@ def test_what_a_killed_run_left_is_gone(tmp_path):
         assert partial.sum_up() == ""
 
 
+def test_a_trial_goes_on_when_its_stage_is_gone(tmp_path):
+    Watch(tmp_path / "gone", 0)(SCORES)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_training_tells_each_validation():
     """``watch`` is given what the history keeps."""
     labels = np.arange(12) % 2
