@@ -44,7 +44,7 @@ class Case:
 
     def settings(self, trials: int) -> Settings:
         """Those of the card, changed; params.yaml has no say."""
-        changes: dict[str, dict[str, Any]] = {"preprocess": {}, "gfpush": {}, "train": {}, "synthetic": {}}
+        changes: dict[str, Any] = {"preprocess": {}, "gfpush": {}, "train": {}, "synthetic": {}}
         for key, value in self.changes:
             section, name = key.split(".")
             changes[section][name] = value

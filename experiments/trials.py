@@ -43,9 +43,8 @@ def fill(file: Path, cases: list[Case], trials: int, score: Score | None = None)
     missing = [task for task in wanted if _name(*task) not in kept]
     bar = tqdm(total=len(wanted), initial=len(wanted) - len(missing), unit="trial", disable=None)
     with file.open("a", encoding="utf-8") as out:
-        for row in (
-            execution.map_processes(functools.partial(score, trials), *zip(*missing, strict=True)) if missing else ()
-        ):
+        task = functools.partial(score or score_trial, trials)
+        for row in execution.map_processes(task, *zip(*missing, strict=True)) if missing else ():
             out.write(_line(row))
             out.flush()
             os.fsync(out.fileno())

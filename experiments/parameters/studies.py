@@ -84,7 +84,7 @@ def score_and_time(trials: int, case: Case, trial: int) -> Row:
         return score_trial(trials, case, trial)
     prepared = prepare(case, trials)
     push, nodes = prepared.settings.gfpush, prepared.rows.node
-    options = {"weights": prepared.rows.info.weights, "rmax": push.rmax, "top_k": push.top_k}
+    options: dict[str, Any] = {"weights": prepared.rows.info.weights, "rmax": push.rmax, "top_k": push.top_k}
     gfpush(prepared.graph, nodes[:1], **options)  # compiles, or reads what is compiled
     start = time.process_time()
     gfpush(prepared.graph, nodes, **options)
