@@ -58,7 +58,7 @@ def test_a_cut_file_is_completed_to_the_same_bytes(prepared, tmp_path):
 def test_finished_trials_are_not_made_again(prepared, tmp_path, monkeypatch):
     file = tmp_path / "trials.csv"
     rows = fill(file, CASES, 2)
-    monkeypatch.setattr(trials, "score_trial", None)
+    monkeypatch.setattr(trials, "score_trial", pytest.fail)
     assert fill(file, CASES, 2) == rows
     assert fill(file, CASES[:1], 2) == rows[::2]  # and other cases' lines stay
     assert len(read_rows(file)) == 4
