@@ -30,6 +30,7 @@ from grandplus import execution
 from grandplus.errors import GrandPlusError
 from grandplus.propagation import shards
 from grandplus.settings import load_settings, read_card
+from grandplus.training.trials import predicted_peak
 
 TRIALS = {"network": 9, "propagation": 4}
 DATABASE = ".grandplus/experiments/search-ring-avg.db"
@@ -176,7 +177,7 @@ def test_rows_are_made_once_for_each_propagation_and_the_best_is_by_validation(c
 
 def test_a_bad_start_is_pruned(checkout, here):
     """After a round, a trial whose first seed is below the median of that round's first seeds gets no second one."""
-    search("ring", "avg", {"network": 16, "propagation": 1})
+    search("ring", "avg", {"network": 11, "propagation": 1})
     trials = studies(checkout)["network"].trials
     median = np.median([trial.intermediate_values[0] for trial in trials[:8]])
     later = trials[8:]
@@ -195,12 +196,21 @@ def test_what_cannot_be_trained_is_noted_and_the_search_goes_on(checkout, here, 
         return train(prepared, split, trial)
 
     monkeypatch.setattr(study, "train_blind", train_slowly_only)
-    search("ring", "avg", {"network": 8, "propagation": 1})
+    search("ring", "avg", {"network": 3, "propagation": 1})
     text = (checkout / OUTPUTS[0]).read_text()
     assert "the loss became nan at step 3; lower train.lr" in text
     assert load_settings(dataset="ring-avg-tuned", matrix="avg").train.lr <= 1e-3
     with pytest.raises(GrandPlusError, match="none of 1 trials could be trained: the loss became nan"):
         search("ring", "single", {"network": 1, "propagation": 1})
+
+
+def test_what_memory_has_no_room_for_is_noted(checkout, here, monkeypatch):
+    needed = predicted_peak(prepare(Case("ring", "avg"), 3).graph.features, 3, Case("ring", "avg").settings(3).train)
+    monkeypatch.setenv("GRANDPLUS_MEMORY", f"{needed + 2**16}B")
+    search("ring", "avg", {"network": 3, "propagation": 1})
+    failed = [t for t in studies(checkout)["network"].trials if t.state == TrialState.FAIL]
+    assert {trial.params["train.hidden"] for trial in failed} == {128}
+    assert all("training would need" in trial.user_attrs[study.FAILED] for trial in failed)
 
 
 @pytest.mark.parametrize(
