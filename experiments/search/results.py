@@ -26,10 +26,11 @@ def table(found: Found) -> str:
     for stage, (study, best) in found.items():
         for trial in study.trials:
             values = " ".join(f"{key}={value}" for key, value in trial.params.items())
+            mean = f"{100 * _mean(trial):.2f}" if trial.intermediate_values else ""
             outcome = trial.user_attrs.get(FAILED, "pruned" if trial.state == TrialState.PRUNED else "")
             lines.append(
                 f"| {stage} | {trial.number} | `{values}` | {len(trial.intermediate_values)} "
-                f"| {100 * _mean(trial):.2f} | {'best' if trial.number == best.number else outcome} |"
+                f"| {mean} | {'best' if trial.number == best.number else outcome} |"
             )
     return "\n".join(lines) + "\n"
 
@@ -85,4 +86,4 @@ def write_card(case: Case, winner: FrozenTrial) -> str:
 
 
 def _mean(trial: FrozenTrial) -> float:
-    return float(np.mean(list(trial.intermediate_values.values()))) if trial.intermediate_values else np.nan
+    return float(np.mean(list(trial.intermediate_values.values())))

@@ -46,9 +46,10 @@ def complete(study: optuna.Study, stage: str, space: Space, case: Case, trials: 
     own = own_values(stage, settings)
     with Progress(f"search, {stage}", SEEDS * trials, "training", done=_trainings(study)) as bar:
         for first in range(0, trials, ROUND):
-            numbers = range(first, min(first + ROUND, trials))
-            begun = [_begun(study, number, own) for number in numbers]
-            cases = {trial.number: changed(case, suggest(trial, space, settings)) for trial in begun}
+            begun, cases = [], {}
+            for number in range(first, min(first + ROUND, trials)):
+                begun.append(_begun(study, number, own))
+                cases[number] = changed(case, suggest(begun[-1], space, settings))
             _run_round(study, begun, cases, pool, bar)
     scored = study.get_trials(states=(TrialState.COMPLETE,))
     if not scored:
@@ -57,19 +58,18 @@ def complete(study: optuna.Study, stage: str, space: Space, case: Case, trials: 
 
 
 def _begun(study: optuna.Study, number: int, own: dict[str, Any]) -> Trial:
-    """The trial of that number, proposed if it isn't there."""
+    """The trial of that number, begun if it isn't."""
+    study.sampler = optuna.samplers.TPESampler(
+        seed=number,  # and without regard to unfinished trials, so it proposes the same after a kill
+        constant_liar=False,
+        n_startup_trials=ROUND,
+        n_ei_candidates=1,  # in spaces as small as these the best of several is mostly a trial that was
+    )
     there = [trial for trial in study.trials if trial.state != TrialState.WAITING]
     if number < len(there):
         return Trial(study, there[number]._trial_id)
     if number == 0:
         study.enqueue_trial(own, skip_if_exists=True)
-    study.sampler = optuna.samplers.TPESampler(
-        seed=number,  # and without regard to unfinished trials, so it proposes the same after a kill
-        constant_liar=False,
-        n_startup_trials=ROUND,
-        # In spaces as small as these the most promising candidate of many is mostly the best trial again.
-        n_ei_candidates=1,
-    )
     return study.ask()
 
 

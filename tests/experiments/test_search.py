@@ -209,7 +209,7 @@ def test_what_memory_has_no_room_for_is_noted(checkout, here, monkeypatch):
     monkeypatch.setenv("GRANDPLUS_MEMORY", f"{needed + 2**16}B")
     search("ring", "avg", {"network": 3, "propagation": 1})
     failed = [t for t in studies(checkout)["network"].trials if t.state == TrialState.FAIL]
-    assert {trial.params["train.hidden"] for trial in failed} == {128}
+    assert {trial.params["train.hidden"] for trial in failed} == {512}
     assert all("training would need" in trial.user_attrs[study.FAILED] for trial in failed)
 
 
