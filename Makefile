@@ -1,7 +1,7 @@
 PYTHON ?= python3
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
-.PHONY: repro test check experiments bench faults lock clean
+.PHONY: repro test check experiments queue bench faults lock clean
 
 repro: .venv/ready ## run the pipeline and print what came out
 	dvc repro
@@ -18,6 +18,9 @@ check: .venv/ready ## lint, format and types
 
 experiments: .venv/ready ## all experiments: what differs and what came out
 	@python -m grandplus experiments
+
+queue: .venv/ready ## run all that is queued, and what it shares once
+	@python -m experiments.queue
 
 bench: .venv/ready ## measure GFPush, power iteration, training and embedding against their references; minutes, on an idle machine
 	@failed=0; for part in gfpush power training embedding; do python -m benchmarks.$$part || failed=1; done; exit $$failed

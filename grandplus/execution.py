@@ -163,10 +163,17 @@ def map_processes(
     if count <= 1:
         yield from (function(*task) for task in tasks)
         return
+    with processes(count) as pool:
+        yield from map_in_order(pool, function, tasks, ahead=4 * workers())
+
+
+@contextlib.contextmanager
+def processes(count: int) -> Iterator[Executor]:
+    """A pool of spawned processes, which die with this one."""
     context = multiprocessing.get_context("spawn")
     try:
         with ProcessPoolExecutor(count, mp_context=context, initializer=_die_with_parent_process) as pool:
-            yield from map_in_order(pool, function, tasks, ahead=4 * workers())
+            yield pool
     except BrokenProcessPool:
         raise GrandPlusError(
             "a worker process was killed, most often by the system for want of memory",

@@ -13,15 +13,21 @@ RAW = Path("data/raw")
 
 
 def work(settings: Settings) -> None:
-    source, scale = settings.source, settings.synthetic.scale
-    with output("download", key_of(source=source.model_dump(), scale=scale), RAW) as folder:
-        if source.synthetic is None:
-            fetch(source, folder, catalog=CATALOG, expect=settings.expect)
-        else:
-            from grandplus.datasets.synthetic import generate
+    key = key_of(source=settings.source.model_dump(), scale=settings.synthetic.scale)
+    with output("download", key, RAW) as folder:
+        get(settings, folder)
 
-            files = generate(source.synthetic, scale, folder)
-            Manifest("synthetic", dict.fromkeys(files, "")).save(folder)  # no checksums: nothing was sent
+
+def get(settings: Settings, folder: Path) -> None:
+    """The files themselves, into an existing folder."""
+    source = settings.source
+    if source.synthetic is None:
+        fetch(source, folder, catalog=CATALOG, expect=settings.expect)
+    else:
+        from grandplus.datasets.synthetic import generate
+
+        files = generate(source.synthetic, settings.synthetic.scale, folder)
+        Manifest("synthetic", dict.fromkeys(files, "")).save(folder)  # no checksums: nothing was sent
 
 
 if __name__ == "__main__":

@@ -17,8 +17,9 @@ import numpy as np
 import torch
 from matplotlib import pyplot as plt
 
+from experiments.cases import Case, prepare
 from experiments.figures import half_width, save
-from experiments.trials import Case, Row, fill, prepare, train_blind
+from experiments.trials import Row, fill, train_blind
 from grandplus.scratch import finished_whole
 
 FOLDER = Path(__file__).parent
@@ -39,7 +40,8 @@ def curves(trials: int) -> list[Row]:
         torch.set_num_threads(1)
         rows = []
         for name, changes in CURVES.items():
-            prepared = prepare(Case("pubmed", "avg", tuple((f"train.{key}", value) for key, value in changes.items())))
+            case = Case("pubmed", "avg", tuple((f"train.{key}", value) for key, value in changes.items()))
+            prepared = prepare(case, trials)
             for trial in range(trials):
                 history = train_blind(prepared, prepared.splits.of(trial), trial).history
                 columns = zip(history["step"], history["train_loss"], history["val_loss"], strict=True)

@@ -16,7 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.trials import BEST_MATRIX, Case, Row, best_on_validation, fill
+from experiments.cases import BEST_MATRIX, Case
+from experiments.trials import Row, best_on_validation, fill
 from grandplus.scratch import finished_whole
 
 FOLDER = Path(__file__).parent

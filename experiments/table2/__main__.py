@@ -16,8 +16,9 @@ import numpy as np
 from matplotlib import pyplot as plt
 from scipy import stats
 
+from experiments.cases import Case
 from experiments.figures import half_width, save
-from experiments.trials import Case, Row, fill
+from experiments.trials import Row, fill
 from grandplus.scratch import finished_whole
 
 FOLDER = Path(__file__).parent

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import weakref
 from collections.abc import Iterable
 from typing import Any
 
@@ -49,8 +50,10 @@ class Adam:
             self._of_rows = np.zeros((embedding.weight.shape[0], 2 * embedding.weight.shape[1]), np.float32)
         self._steps = 1
         if not clip:
+            # Held weakly: a cycle through a hook is never freed, with the parameters and moments in it.
+            update = weakref.WeakMethod(self._update)
             for tensor in self.parameters:
-                tensor.register_post_accumulate_grad_hook(self._update)  # type: ignore[no-untyped-call]
+                tensor.register_post_accumulate_grad_hook(lambda tensor: update()(tensor))  # type: ignore[no-untyped-call, misc]
 
     def step(self) -> None:
         """To be called after each backward pass: gradients are used and forgotten."""

@@ -41,7 +41,7 @@ def train_trials(graph: Path, rows: Path, out: Path, settings: Settings, *, live
     notes = out.with_name(f"{out.name}.live").absolute()
     task = functools.partial(_train_trial, graph.absolute(), rows.absolute(), out.absolute(), notes, settings, device)
     alone = device == "cuda" or execution.scheduler()  # one after another, or each on a machine of its own
-    at_once = 1 if alone else _trials_at_once(graph, settings)
+    at_once = 1 if alone else trials_at_once(Graph.load(graph), settings.train)
     done = execution.map_tasks(task, missing, at_most=at_once)
     finished = settings.trials - len(missing)
     with (
@@ -52,13 +52,17 @@ def train_trials(graph: Path, rows: Path, out: Path, settings: Settings, *, live
             bar.update()
 
 
-def _trials_at_once(folder: Path, settings: Settings) -> int:
-    """As many as ``GRANDPLUS_MEMORY`` has room for."""
-    graph, budget = Graph.load(folder), execution.memory()
-    each = predicted_peak(graph.features, len(graph.classes), settings.train)
+def trials_at_once(graph: Graph, settings: Train) -> int:
+    """As many as ``GRANDPLUS_MEMORY`` has room for.
+
+    Raises
+    ------
+    GrandPlusError : for none.
+    """
+    budget, each = execution.memory(), predicted_peak(graph.features, len(graph.classes), settings)
     if each <= budget:
         return budget // each
-    embed = "set train.embed to true, " if sp.issparse(graph.features) and not settings.train.embed else ""
+    embed = "set train.embed to true, " if sp.issparse(graph.features) and not settings.embed else ""
     raise GrandPlusError(
         f"training would need {each / GIB:.2f} GiB of memory, and may use {budget / GIB:.2f}",
         fix=f"{embed}lower train.hidden, or set GRANDPLUS_MEMORY higher if the machine has more",

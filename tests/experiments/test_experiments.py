@@ -8,8 +8,9 @@ import scipy.sparse as sp
 from scipy import stats
 
 from experiments import trials
+from experiments.cases import Case, Prepared
 from experiments.table2.__main__ import Cell
-from experiments.trials import Case, Prepared, best_on_validation, fill, read_rows, train_blind
+from experiments.trials import best_on_validation, fill, read_rows, train_blind
 from grandplus.graph import Graph, as_adjacency
 from grandplus.propagation.gfpush import gfpush
 from grandplus.propagation.weights import weights
@@ -24,7 +25,7 @@ def prepared(monkeypatch):
     """Three communities of 20 nodes as the graph of every case, and short trainings."""
     monkeypatch.setenv("GRANDPLUS_WORKERS", "1")
 
-    def prepare(case: Case) -> Prepared:
+    def prepare(case: Case, trials: int) -> Prepared:
         rng = np.random.default_rng(0)
         labels = np.arange(60) % 3
         same = labels[:, None] == labels
@@ -57,7 +58,7 @@ def test_a_cut_file_is_completed_to_the_same_bytes(prepared, tmp_path):
 def test_finished_trials_are_not_made_again(prepared, tmp_path, monkeypatch):
     file = tmp_path / "trials.csv"
     rows = fill(file, CASES, 2)
-    monkeypatch.setattr(trials, "score", None)
+    monkeypatch.setattr(trials, "score_trial", pytest.fail)
     assert fill(file, CASES, 2) == rows
     assert fill(file, CASES[:1], 2) == rows[::2]  # and other cases' lines stay
     assert len(read_rows(file)) == 4
@@ -78,8 +79,8 @@ def test_more_trials_keep_the_first_ones(prepared, tmp_path):
 def test_the_choice_does_not_depend_on_test_labels(prepared, tmp_path, monkeypatch):
     """Validation scores, and so what is chosen, are the same when the test labels are scrambled."""
 
-    def scrambled(case):
-        found = prepared(case)
+    def scrambled(case, count):
+        found = prepared(case, count)
         labels = found.graph.labels.copy()
         for trial in range(2):
             test = found.splits.of(trial).test
@@ -99,7 +100,7 @@ def test_the_choice_does_not_depend_on_test_labels(prepared, tmp_path, monkeypat
 def test_training_is_given_no_test_label(prepared, monkeypatch):
     given = {}
     monkeypatch.setattr(trials, "train", lambda features, labels, *_, **__: given.update(labels=labels))
-    found = prepared(CASES[0])
+    found = prepared(CASES[0], 1)
     split = found.splits.of(0)
     train_blind(found, split, 0)
     assert set(given["labels"][split.test]) == {-1}

@@ -1,5 +1,8 @@
 """Adam against PyTorch's."""
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 import torch
@@ -40,3 +43,15 @@ def test_gradients_below_the_limit_are_not_scaled():
             adam.step()
         results.append(x.detach())
     torch.testing.assert_close(results[0], results[1], rtol=1e-6, atol=0)
+
+
+def test_nothing_of_a_finished_training_stays_in_memory():
+    parameter = torch.zeros(3, requires_grad=True)
+    adam = Adam([parameter], 0.1, 0, 0)
+    parameter.sum().backward()
+    adam.step()
+    assert parameter.tolist() == pytest.approx([-0.1] * 3)  # the first step is the learning rate
+    left = [weakref.ref(adam), weakref.ref(parameter)]
+    del adam, parameter
+    gc.collect()
+    assert [reference() for reference in left] == [None, None]

@@ -1,0 +1,89 @@
+"""The appendix's search for hyperparameters: first of the network, then of propagation, each by 3 seeds.
+
+    python -m experiments.search pubmed
+
+Takes the highest mean validation accuracy; test labels are not looked at. Unattended and resumable: every training is
+kept as soon as it is done. Trains as many at once as GRANDPLUS_WORKERS says. Writes the winner as a card,
+data/catalog/<dataset>-<matrix>-tuned.yaml, and its way there into experiments/search/<dataset>-<matrix>.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import importlib.util
+import sys
+from pathlib import Path
+
+from grandplus.errors import GrandPlusError
+
+FOLDER = Path("experiments/search")
+TRIALS = {"network": 16, "propagation": 24}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("dataset", help="a card in data/catalog")
+    parser.add_argument("--matrix", choices=("ppr", "avg", "single"), default="avg", help="which to tune")
+    for stage, trials in TRIALS.items():
+        parser.add_argument(f"--{stage}", type=int, default=trials, metavar="TRIALS", help=f"default: {trials}")
+    arguments = parser.parse_args()
+    try:
+        if importlib.util.find_spec("optuna") is None:
+            raise GrandPlusError("the search needs Optuna", fix="run pip install -e '.[search]'")
+        search(arguments.dataset, arguments.matrix, {stage: getattr(arguments, stage) for stage in TRIALS})
+    except GrandPlusError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("interrupted; what is trained is kept, so running it again goes on from there", file=sys.stderr)
+        return 130
+    return 0
+
+
+def search(dataset: str, matrix: str, trials: dict[str, int]) -> None:
+    """Run both stages, and write what they found."""
+    import optuna  # here, as it may not be installed
+
+    from experiments.cases import STORE, Case, prepare
+    from experiments.search import results
+    from experiments.search.space import STAGES, changed, space_of
+    from experiments.search.study import SEEDS, complete
+    from grandplus import execution
+    from grandplus.scratch import finished_whole, locked
+
+    for stage, count in trials.items():
+        if count < 1:
+            raise GrandPlusError(f"--{stage} is {count}", expected="at least 1")
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    case, name, found = Case(dataset, matrix), f"{dataset}-{matrix}", {}
+    prepare(case, SEEDS)
+    database = STORE.absolute() / f"search-{name}.db"
+    with locked(database.with_suffix(".lock")), execution.processes(execution.workers()) as pool:
+        for stage in STAGES:
+            space = space_of(stage, case.settings(SEEDS))
+            # Of other settings or another graph the study is another one.
+            inputs = hashlib.sha256(f"{prepare(case, SEEDS).inputs} {space}".encode()).hexdigest()[:12]
+            study = optuna.create_study(
+                storage=f"sqlite:///{database}",
+                study_name=f"{stage}-{inputs}",
+                direction="maximize",
+                pruner=optuna.pruners.MedianPruner(),
+                load_if_exists=True,
+            )
+            best = complete(study, stage, space, case, trials[stage], pool)
+            found[stage] = study, best
+            case = changed(case, best.params)
+    folder = FOLDER / name
+    folder.mkdir(parents=True, exist_ok=True)
+    results.plot(found, f"{name}: search on validation nodes", folder / "history.png")
+    with finished_whole(folder / "table.md", alone=True) as partial:
+        partial.write_text(results.table(found), encoding="utf-8")
+    card = results.write_card(case, best)
+    print(results.summary(found, case))
+    print(f"history: {folder}/table.md, history.png")
+    print(f"to run it: dvc exp run -S dataset={card} -S matrix={matrix}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
