@@ -24,15 +24,8 @@ from ruamel.yaml import YAML
 from grandplus.errors import GrandPlusError
 from grandplus.scratch import locked
 
-SHARED = {
-    "dataset",
-    "matrix",
-    "seed",
-    "trials",
-    "synthetic",
-    "preprocess",
-    "gfpush",
-}  # settings of the stages to gfpush
+# Settings of the stages to gfpush.
+SHARED = ("dataset", "matrix", "seed", "trials", "synthetic", "preprocess", "gfpush")
 CLONE = Path(".grandplus/queue")
 POLL_SECONDS = 1.0
 
@@ -114,7 +107,7 @@ def _run(*command: str, folder: Path = Path()) -> None:
 def _shared_settings(revision: str) -> str:
     text = subprocess.run(["git", "show", f"{revision}:params.yaml"], check=True, capture_output=True, text=True).stdout
     settings = YAML(typ="safe", pure=True).load(text)
-    return str({key: settings.get(key) for key in sorted(SHARED)})
+    return str({key: settings.get(key) for key in SHARED})
 
 
 if __name__ == "__main__":
