@@ -73,17 +73,17 @@ class Splits:
                 found[nodes] = True
         return np.flatnonzero(found)
 
-    def refuse_untested(self) -> None:
-        """There must be something to measure by, in every trial.
+    def refuse_half_tested(self) -> None:
+        """Trials are measured by the same part: test, or validation where no trial has a test node left.
 
         Raises
         ------
-        GrandPlusError : a trial has no test node.
+        GrandPlusError : some trials have test nodes and others have none.
         """
-        for trial in range(self.trials):
-            if not len(self.of(trial).test):
-                fix = "train and validate on fewer: lower preprocess.train_per_class or val_per_class"
-                raise GrandPlusError(f"no node with a label is left to test trial {trial}", fix=fix)
+        tested = [bool(len(self.of(trial).test)) for trial in range(self.trials)]
+        if len(set(tested)) > 1:
+            found = f"trial {tested.index(False)} has no test node with a label, and trial {tested.index(True)} has"
+            raise GrandPlusError(found, expected="some in every trial, or in none")
 
     def save(self, folder: Path) -> None:
         metadata = {REST: ",".join(sorted(self.rest)), b"nodes": str(self.nodes), b"trials": str(self.trials)}

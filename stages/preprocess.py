@@ -20,7 +20,7 @@ def work(settings: Settings) -> None:
         raw = read(RAW, settings.source, CATALOG)
         steps.update()
         graph, splits = preprocess(raw, settings)
-        splits.refuse_untested()
+        splits.refuse_half_tested()
         steps.update()
         graph.save(folder)
         splits.save(folder)

@@ -184,8 +184,15 @@ def test_nodes_without_a_label_are_left_out_of_a_public_split():
     assert listed(made(wanted("public"), public=unlabelled), 0) == listed(made(wanted("public")), 0)
     pool = made(wanted("public", unlabelled="test"), public=unlabelled).of(0).unlabelled
     assert pool.tolist() == [7, 70, 71, 74]
-    with pytest.raises(GrandPlusError, match="no node with a label is left to test trial 0"):
-        made(wanted("public"), public=PUBLIC | {"test": np.array([7])}).refuse_untested()
+
+
+def test_trials_are_all_tested_or_none():
+    untested = PUBLIC | {"test": np.array([7])}  # which has no label
+    made(wanted("public")).refuse_half_tested()
+    made(wanted("public"), public=untested).refuse_half_tested()
+    mixed = make_splits(LABELS, wanted("public"), [PUBLIC, untested], seed=0, trials=2)
+    with pytest.raises(GrandPlusError, match="trial 1 has no test node with a label, and trial 0 has; expected some"):
+        mixed.refuse_half_tested()
 
 
 def test_parts_of_a_public_split_that_overlap():

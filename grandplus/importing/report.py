@@ -76,6 +76,8 @@ def _features(raw: RawGraph, settings: Settings) -> str:
 def _split(raw: RawGraph, splits: Splits, settings: Settings) -> str:
     split, chosen = splits.of(0), settings.preprocess
     sizes = f"{len(split.train):,} nodes train, {len(split.val):,} validate, {len(split.test):,} test"
+    if not len(split.test):
+        sizes += ", so that validation is what tells how good a run is"
     if chosen.split != "public":
         wanted = f"{chosen.train_per_class} and {chosen.val_per_class} a class to train and validate"
         return f"{chosen.split}, {wanted}, new for each trial: {sizes}"
