@@ -69,9 +69,13 @@ def _print_experiments(_: argparse.Namespace) -> None:
 def _print_results(_: argparse.Namespace) -> None:
     from grandplus.settings import read_yaml
 
-    metrics, settings = _read(REPORTS / "metrics.json"), read_yaml(REPORTS / "settings.yaml")
+    metrics, file = _read(REPORTS / "metrics.json"), REPORTS / "settings.yaml"
+    if not file.exists():  # metrics are in git, so they are there before anything is run
+        raise GrandPlusError("no such file", where=file, fix="run dvc repro first")
+    settings = read_yaml(file)
     test, val, error = metrics.get("test"), metrics["val"], metrics["rows"]["l1_error"]
-    lines = {"dataset, matrix": f"{settings['dataset']}, {settings['matrix']}, {settings['trials']} trials"}
+    trials = f"{settings['trials']} trial{'s' * (settings['trials'] > 1)}"
+    lines = {"dataset, matrix": f"{settings['dataset']}, {settings['matrix']}, {trials}"}
     if test:
         lines["test accuracy"] = _accuracy(test["accuracy"])
     lines["validation accuracy"] = _accuracy(val["accuracy"])

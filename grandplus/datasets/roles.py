@@ -96,6 +96,11 @@ def _mostly_numbers(values: list[str]) -> bool:
     return sum(map(is_number, filled)) * 2 > len(filled)
 
 
+def _fractions(values: list[str]) -> bool:
+    numbers = [float(value) for value in values if is_number(value) and value.lower() not in ("true", "false")]
+    return any(number % 1 > 0 for number in numbers)
+
+
 def _one(features: list[Path], asked: Reading) -> Path | None:
     if len(features) > 1:
         names = " and ".join(file.name for file in features)
@@ -140,13 +145,18 @@ def _id(nodes: Table, edges: Table, ends: tuple[Column, Column]) -> int:
 
 
 def _label(nodes: Table, ident: int) -> int | None:
-    names = [name.lower() for name in nodes.names or []]
-    for name in LABELS:
-        if name in names and names.index(name) != ident:
-            return names.index(name)
+    """The column called as classes are; or the only one, or the only one of text."""
     rest = [column for column in range(nodes.width) if column != ident]
+    names = {name.lower(): column for column, name in enumerate(nodes.names or []) if column != ident}
+    for name in LABELS:
+        if name in names and not (name == "y" and _fractions(nodes.values(names[name]))):  # but a coordinate
+            return names[name]
     if len(rest) <= 1:
         return rest[0] if rest else None
+    text = [column for column in rest if any(nodes.values(column)) and not _mostly_numbers(nodes.values(column))]
+    if len(text) == 1:
+        return text[0]
     held = ", ".join(str(nodes.named(column)) for column in rest[:20])
     fix = "name the column with --label: by its header or, without one, its number"
-    raise GrandPlusError(f"has columns {held}, and none is called label", where=nodes.file, fix=fix)
+    found = f"has columns {held}, none is called label, and {len(text) or 'none'} of them are of text"
+    raise GrandPlusError(found, where=nodes.file, fix=fix)

@@ -203,8 +203,12 @@ CASES: dict[str, tuple[dict[str, bytes], list[str], int, list[str]]] = {
         ["column label: has another label for each of 12 nodes, like 'n0'; expected classes", "--label"],
     ),
     "no column of labels": (
-        tables(nodes_csv().replace(b"label", b"kind")), FEW, 2,
-        ["nodes.csv: has columns kind, height, width, and none is called label; name the column with --label"],
+        tables(nodes_csv().replace(b"label", b"kind").replace(b",a,", b",1,").replace(b",b,", b",2,")), FEW, 2,
+        ["nodes.csv: has columns kind, height, width, none is called label, and none of them are of text", "--label"],
+    ),
+    "several columns of text": (
+        tables(b"id,name,kind\n" + b"".join(b"%d,n%d,a\n" % (i, i) for i in range(NODES))), FEW, 2,
+        ["nodes.csv: has columns name, kind, none is called label, and 2 of them are of text", "--label"],
     ),
     "a column that isn't there": (tables(), [*FEW, "--label", "size"], 2, ["nodes.csv: has no column size; expected"]),
     "no labels": ({"edges.csv": edges_csv()}, DEGREE, 2, ["mine: no node has a label; expected labels to learn from"]),

@@ -183,6 +183,17 @@ def test_the_column_of_ids_is_the_one_with_the_edges_ends(tmp_path):
     assert (read.id, read.label, read.ignore) == ("new_id", "label", ["id"])
 
 
+@pytest.mark.parametrize("columns", ["id,kind,x,y", "id,x,y,kind"])
+def test_the_column_of_labels_is_the_one_of_text(tmp_path, columns):
+    """Whose header says nothing of it, while another's might."""
+    (tmp_path / "edges.csv").write_bytes(edges_csv())
+    value = {"id": "{0}", "kind": "{1}", "x": "{0}.5", "y": "{0}.25"}
+    line = ",".join(value[column] for column in columns.split(","))
+    (tmp_path / "target.csv").write_text("\n".join([columns, *(line.format(i, LABELS[i]) for i in range(NODES))]))
+    _, read = recognise([tmp_path / "edges.csv", tmp_path / "target.csv"], Reading())
+    assert (read.id, read.label, read.ignore) == ("id", "kind", [])
+
+
 def test_what_is_asked_for_wins(tmp_path):
     for file in ("a.csv", "b.csv"):
         (tmp_path / file).write_bytes(nodes_csv())
