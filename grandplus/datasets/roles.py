@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from grandplus.datasets.table import ENDS, IDS, LABELS, PARQUET, Table, is_number, look
 from grandplus.errors import GrandPlusError
@@ -33,6 +35,8 @@ def roles_of(files: list[Path], asked: Reading) -> Reading | None:
     lists = [table for table in rest if _has_lists(table.file)]
     nodes = _nodes(rest, lists, asked)
     features = _one([*beside, *(table.file for table in lists)], asked)
+    if nodes is not None:
+        edges = _with_its_header(edges, nodes)
     ends = _ends(edges)
     read = asked.model_copy(
         update={"edges": edges.file.name, "ends": ends, "features": features.name if features else None}
@@ -134,14 +138,30 @@ def _ends(edges: Table) -> tuple[Column, Column]:
 
 def _id(nodes: Table, edges: Table, ends: tuple[Column, Column]) -> int:
     """The column that has the ends of the first edges; by its name where several do or none does."""
+    wanted = [value for end in ends for value in edges.values(edges.column(end))]
+    candidates = _called_id(nodes)
+    return next((column for column in candidates if _holds(nodes, column, wanted).all()), candidates[0])
+
+
+def _called_id(nodes: Table) -> list[int]:
     names = [name.lower() for name in nodes.names or []]
-    candidates = [names.index(name) for name in IDS if name in names] or [0]
-    wanted = pa.array({value for end in ends for value in edges.values(edges.column(end))}, pa.string())
-    for column in candidates:
-        held = [piece.cast(pa.string()) for (piece,) in nodes.pieces([column])]
-        if pc.all(pc.is_in(wanted, value_set=pa.chunked_array(held, pa.string()))).as_py():
-            return column
-    return candidates[0]
+    return [names.index(name) for name in IDS if name in names] or [0]
+
+
+def _holds(nodes: Table, column: int, wanted: list[str]) -> NDArray[np.bool_]:
+    held = [piece.cast(pa.string()) for (piece,) in nodes.pieces([column])]
+    found = pc.is_in(pa.array(wanted, pa.string()), value_set=pa.chunked_array(held, pa.string()))
+    return np.asarray(found.to_numpy(zero_copy_only=False), bool)
+
+
+def _with_its_header(edges: Table, nodes: Table) -> Table:
+    """A first line that names no node, above one that names two, is a header."""
+    if edges.names is None and len(edges.sample) > 1 and edges.width > 1:
+        ends = [value or "" for line in edges.sample[:2] for value in line[:2]]
+        for column in _called_id(nodes):
+            if _holds(nodes, column, ends).tolist() == [False, False, True, True]:
+                return look(edges.file, header=True)
+    return edges
 
 
 def _label(nodes: Table, ident: int) -> int | None:

@@ -183,6 +183,17 @@ def test_the_column_of_ids_is_the_one_with_the_edges_ends(tmp_path):
     assert (read.id, read.label, read.ignore) == ("new_id", "label", ["id"])
 
 
+@pytest.mark.parametrize("header", ["a,b", "p3,p4", ""])
+def test_a_header_is_a_line_that_names_no_node(tmp_path, header):
+    """Over ids that are text themselves."""
+    edges = [header, *(f"p{u},p{v}" for u, v in EDGES)] if header else [f"p{u},p{v}" for u, v in EDGES]
+    (tmp_path / "edges.csv").write_text("\n".join(edges))
+    (tmp_path / "nodes.csv").write_text("\n".join(["id,kind", *(f"p{i},{LABELS[i]}" for i in range(NODES))]))
+    _, read = recognise([tmp_path / "edges.csv", tmp_path / "nodes.csv"], Reading())
+    assert read.ends == (("a", "b") if header == "a,b" else (1, 2))
+    assert raw(tmp_path, "edges.csv", "nodes.csv").edges.shape == (2, NODES + (header == "p3,p4"))
+
+
 @pytest.mark.parametrize("columns", ["id,kind,x,y", "id,x,y,kind"])
 def test_the_column_of_labels_is_the_one_of_text(tmp_path, columns):
     """Whose header says nothing of it, while another's might."""
