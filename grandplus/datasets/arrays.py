@@ -28,6 +28,12 @@ def pick(folder: Path, files: list[str], suffix: str) -> Path:
     return folder / found[0]
 
 
+def has_one_of_each(files: list[Path], suffixes: tuple[str, ...]) -> bool:
+    """Whether there is one file with each end of a name, and no other."""
+    ends = [suffix for file in files for suffix in suffixes if file.name.endswith(suffix)]
+    return len(files) == len(ends) == len(set(ends)) == len(suffixes)
+
+
 def read_npy(file: Path) -> NDArray[Any]:
     """Memory-map an array; what it declares is there, or it is refused."""
     try:

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
-
-from grandplus.datasets.arrays import edges_of, features_of, labels_of, pick
+from grandplus.datasets.arrays import pick
 from grandplus.datasets.npz import CSR_PARTS, check_npz, keys_of, read_csr, read_npz
+from grandplus.datasets.numbered import Part, numbered_graph
 from grandplus.datasets.raw import RawGraph
 from grandplus.settings import Reading, Source
 
@@ -32,21 +31,15 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
     wanted = [edge_keys, feature_keys] if f"{feature_keys}data" in held else [edge_keys]
     # Names of nodes and the like may be beside, as Python objects; they aren't read.
     check_npz(file, [*(f"{prefix}{part}" for prefix in wanted for part in CSR_PARTS), "labels"], objects=True)
-    adjacency = read_csr(file, edge_keys)
-    edges, nodes = edges_of(adjacency, source, f"{file}, {edge_keys[:-1]}"), adjacency.shape[0]
-    del adjacency
-    labels, classes = labels_of(read_npz(file, "labels"), nodes, source, f"{file}, labels")
-    features = None
-    if feature_keys in wanted:
-        features = features_of(read_csr(file, feature_keys), nodes, f"{file}, {feature_keys[:-1]}")
-    return RawGraph(
-        edges=edges,
-        nodes=nodes,
-        features=features,
-        labels=labels,
-        classes=classes,
-        node_ids=np.arange(nodes, dtype=np.int64),
-        splits=[],
+
+    def matrix(keys: str) -> Part:
+        return Part(lambda: read_csr(file, keys), f"{file}, {keys[:-1]}")
+
+    return numbered_graph(
+        source,
+        adjacency=matrix(edge_keys),
+        features=matrix(feature_keys) if feature_keys in wanted else None,
+        labels=Part(lambda: read_npz(file, "labels"), f"{file}, labels"),
     )
 
 

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
-
-from grandplus.datasets.arrays import edges_of, features_of, labels_of, pick, read_npy
+from grandplus.datasets.arrays import has_one_of_each, pick, read_npy
 from grandplus.datasets.npz import read_scipy_npz
+from grandplus.datasets.numbered import Part, numbered_graph
 from grandplus.datasets.raw import RawGraph
 from grandplus.settings import Reading, Source
 
@@ -25,22 +24,14 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
     GrandPlusError : a file is missing, damaged, or disagrees with the others.
     """
     adjacency, features, labels = (pick(folder, files, suffix) for suffix in SUFFIXES)
-    matrix = read_scipy_npz(adjacency)
-    edges, nodes = edges_of(matrix, source, adjacency), matrix.shape[0]
-    del matrix
-    numbers, classes = labels_of(read_npy(labels), nodes, source, labels)
-    return RawGraph(
-        edges=edges,
-        nodes=nodes,
-        features=features_of(read_npy(features), nodes, features),
-        labels=numbers,
-        classes=classes,
-        node_ids=np.arange(nodes, dtype=np.int64),
-        splits=[],
+    return numbered_graph(
+        source,
+        adjacency=Part(lambda: read_scipy_npz(adjacency), adjacency),
+        features=Part(lambda: read_npy(features), features),
+        labels=Part(lambda: read_npy(labels), labels),
     )
 
 
 def recognise(files: list[Path], asked: Reading) -> Reading | None:
     """One file of each name's end."""
-    ends = [suffix for file in files for suffix in SUFFIXES if file.name.endswith(suffix)]
-    return asked if len(files) == len(ends) == len(set(ends)) == len(SUFFIXES) else None
+    return asked if has_one_of_each(files, SUFFIXES) else None

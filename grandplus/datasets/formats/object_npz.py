@@ -6,12 +6,10 @@ Keys: ``adj_matrix``, ``node_attr`` (which may lack) and ``node_label``. Only wh
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-
-from grandplus.datasets.arrays import edges_of, features_of, labels_of, pick
+from grandplus.datasets.arrays import pick
 from grandplus.datasets.npz import check_npz, keys_of, read_npz_object
+from grandplus.datasets.numbered import Part, numbered_graph
 from grandplus.datasets.raw import RawGraph
 from grandplus.settings import Reading, Source
 
@@ -27,21 +25,12 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
     """
     file = pick(folder, files, ".npz")
     check_npz(file, [EDGES, LABELS], objects=True)
-    adjacency: Any = read_npz_object(file, EDGES)
-    edges, nodes = edges_of(adjacency, source, f"{file}, {EDGES}"), adjacency.shape[0]
-    labels, classes = labels_of(read_npz_object(file, LABELS), nodes, source, f"{file}, {LABELS}")
-    features = None
-    if FEATURES in keys_of(file):
-        features = features_of(read_npz_object(file, FEATURES), nodes, f"{file}, {FEATURES}")
-    return RawGraph(
-        edges=edges,
-        nodes=nodes,
-        features=features,
-        labels=labels,
-        classes=classes,
-        node_ids=np.arange(nodes, dtype=np.int64),
-        splits=[],
-    )
+
+    def part(key: str) -> Part:
+        return Part(lambda: read_npz_object(file, key), f"{file}, {key}")
+
+    features = part(FEATURES) if FEATURES in keys_of(file) else None
+    return numbered_graph(source, adjacency=part(EDGES), features=features, labels=part(LABELS))
 
 
 def recognise(files: list[Path], asked: Reading) -> Reading | None:
