@@ -20,6 +20,7 @@ from grandplus.errors import GrandPlusError
 hypothesis_settings.register_profile("untimed", deadline=None, derandomize=bool(os.environ.get("CI")))
 hypothesis_settings.load_profile("untimed")
 
+collect_ignore_glob = ["*conftest.py"]  # their doctests, for which names would have to differ
 ROOT = Path(__file__).resolve().parents[1]
 CATALOG = ROOT / "data" / "catalog"
 _MIRROR_BESIDE = ROOT.parent / "shared" / "datasets" / "planetoid"
