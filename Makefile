@@ -25,7 +25,7 @@ queue: .venv/ready ## run all that is queued, and what it shares once
 bench: .venv/ready ## measure GFPush, power iteration, training and embedding against their references; minutes, on an idle machine
 	@failed=0; for part in gfpush power training embedding; do python -m benchmarks.$$part || failed=1; done; exit $$failed
 
-faults: .venv/ready ## kill every stage in every way, three times each, and damage its files; a quarter of an hour
+faults: .venv/ready ## kill every stage in every way, three times each, and damage its files; twenty minutes
 	GRANDPLUS_KILLS=3 GRANDPLUS_FAULTS_TABLE=tests/faults/table.csv python -m pytest tests/faults
 
 .venv/ready: requirements/main.lock requirements/torch.lock
