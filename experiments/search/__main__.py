@@ -79,7 +79,7 @@ def search(dataset: str, matrix: str, trials: dict[str, int]) -> None:
     results.plot(found, f"{name}: search on validation nodes", folder / "history.png")
     with finished_whole(folder / "table.md", alone=True) as partial:
         partial.write_text(results.table(found), encoding="utf-8")
-    card = results.write_card(case, best)
+    card = results.save_winner(case, best)
     print(results.summary(found, case))
     print(f"history: {folder}/table.md, history.png")
     print(f"to run it: dvc exp run -S dataset={card} -S matrix={matrix}")

@@ -14,7 +14,7 @@ from ruamel.yaml import YAML
 from experiments.cases import Case
 from experiments.figures import save
 from experiments.search.study import FAILED, SEEDS
-from grandplus.scratch import finished_whole
+from grandplus.importing.card import write_card
 from grandplus.settings import CATALOG, read_yaml
 
 Found = dict[str, tuple[optuna.Study, FrozenTrial]]  # by stage, with the best trial
@@ -66,7 +66,7 @@ def plot(found: Found, title: str, file: Path) -> None:
     save(figure, file)
 
 
-def write_card(case: Case, winner: FrozenTrial) -> str:
+def save_winner(case: Case, winner: FrozenTrial) -> str:
     """A card with the winner's values for the case's matrix, beside that of its dataset; its name."""
     name = f"{case.dataset}-{case.matrix}-tuned"
     content = read_yaml(CATALOG / f"{case.dataset}.yaml")
@@ -79,9 +79,8 @@ def write_card(case: Case, winner: FrozenTrial) -> str:
     text = io.StringIO()
     yaml.dump(content, text)
     found = f"{100 * _mean(winner):.2f} % of validation nodes are right, mean of {SEEDS} seeds"
-    with finished_whole(CATALOG / f"{name}.yaml", alone=True) as partial:
-        head = f"# By python -m experiments.search {case.dataset} --matrix {case.matrix}: {found}."
-        partial.write_text(f"{head}\n{text.getvalue()}", encoding="utf-8")
+    head = f"# By python -m experiments.search {case.dataset} --matrix {case.matrix}: {found}."
+    write_card(CATALOG / f"{name}.yaml", f"{head}\n{text.getvalue()}")
     return name
 
 

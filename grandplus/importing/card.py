@@ -1,13 +1,18 @@
-"""The text of an imported dataset's card, with hyperparameters that its size suggests."""
+"""An imported dataset's card, with hyperparameters that its size suggests."""
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 from ruamel.yaml import YAML
 
 from grandplus.datasets.raw import RawGraph
+from grandplus.errors import GrandPlusError
+from grandplus.scratch import finished_whole
 
 LARGE = 100_000  # nodes: from here on, settings like those of the paper's large graphs
 WIDE = 100_000  # features: from here on, they are embedded
@@ -111,3 +116,21 @@ def _values(features: str, raw: RawGraph) -> dict[str, Any]:
         return _WIDE
     values = _LARGE if raw.nodes >= LARGE else _SMALL
     return values | ({"dropout_input": 0} if width < FEW else {})
+
+
+def write_card(file: Path, text: str) -> bool:
+    """Write a card whole and stage it in git; False where that isn't done, as there is no git or no repository.
+
+    Raises
+    ------
+    GrandPlusError : it can't be written.
+    """
+    try:
+        with finished_whole(file, alone=True) as partial:
+            partial.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise GrandPlusError(f"can't be written: {error.strerror}", where=file) from None
+    # Queued experiments run in a copy of what git knows.
+    if (git := shutil.which("git")) is None:
+        return False
+    return subprocess.run([git, "add", "--", file.name], cwd=file.parent, capture_output=True).returncode == 0

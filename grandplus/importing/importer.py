@@ -16,12 +16,11 @@ from scipy import sparse
 
 from grandplus.datasets.raw import RawGraph, id_lists, read_files
 from grandplus.errors import GrandPlusError
-from grandplus.importing.card import LARGE, card_text
+from grandplus.importing.card import LARGE, card_text, write_card
 from grandplus.importing.recognise import check_files, recognise
 from grandplus.importing.report import report
 from grandplus.preprocess import preprocess
 from grandplus.room import refuse_too_large
-from grandplus.scratch import finished_whole
 from grandplus.settings import CATALOG, Name, Preprocess, Reading, Source, checked_as, settings_of
 
 MIN_SPARSE = 0.25  # share of values that are not 0: from here on a matrix is treated as dense
@@ -93,12 +92,9 @@ def import_files(
         settings = settings_of(text, name)
         refuse_too_large(settings, root / "data")
         lines = report(raw, graph, splits, settings)
-    try:
-        with finished_whole(card_file) as partial:
-            partial.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise GrandPlusError(f"can't be written: {error.strerror}", where=card_file) from None
-    return "\n".join([*lines, f"{'card':<9} {CATALOG / card_file.name}", f"{'next':<9} dvc exp run -S dataset={name}"])
+    known = "staged in git" if write_card(card_file, text) else "git add it before you queue experiments"
+    lines += [f"{'card':<9} {CATALOG / card_file.name}, {known}", f"{'next':<9} dvc exp run -S dataset={name}"]
+    return "\n".join(lines)
 
 
 def _preprocess(raw: RawGraph, choices: Choices) -> dict[str, Any]:

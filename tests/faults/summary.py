@@ -1,6 +1,6 @@
 """What the committed table says, in Markdown: of how many faults the outcome was the undisturbed run's bytes.
 
-    python tests/faults/summary.py
+python tests/faults/summary.py
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -239,3 +240,19 @@ def test_the_card_has_no_more_than_the_files_say(tmp_path, checkout):
         assert load_settings(checkout, dataset="mine", matrix=matrix).train.lr == 0.01
     import_files("mine", [tmp_path / "nodes.csv", tmp_path / "edges.csv"], root=checkout, choices=TWO, replace=True)
     assert (checkout / CATALOG / "mine.yaml").read_bytes() == first
+
+
+@pytest.mark.parametrize("repository", [True, False])
+def test_the_card_is_staged_where_there_is_a_repository(tmp_path, checkout, repository):
+    """Queued experiments run in a copy of what git knows."""
+    if repository:
+        subprocess.run(["git", "init", "-q"], cwd=checkout, check=True)
+    (tmp_path / "edges.csv").write_bytes(edges_csv())
+    (tmp_path / "nodes.csv").write_bytes(nodes_csv())
+    said = import_files("mine", [tmp_path / "edges.csv", tmp_path / "nodes.csv"], root=checkout, choices=TWO)
+    known = "staged in git" if repository else "git add it before you queue experiments"
+    assert f"card      data/catalog/mine.yaml, {known}\n" in said
+    if repository:
+        listed = ["git", "diff", "--cached", "--name-only"]
+        staged = subprocess.run(listed, cwd=checkout, capture_output=True, text=True, check=True).stdout
+        assert staged.splitlines() == ["data/catalog/mine.yaml"]
