@@ -43,7 +43,11 @@ class Section(BaseModel):
     @field_validator("*", mode="before")
     @classmethod
     def _a_boolean_is_no_number(cls, value: object, field: ValidationInfo) -> object:
-        if isinstance(value, bool) and cls.model_fields[str(field.field_name)].annotation is not bool:
+        items = value if isinstance(value, list) else [value]
+        if (
+            any(isinstance(item, bool) for item in items)
+            and cls.model_fields[str(field.field_name)].annotation is not bool
+        ):
             raise ValueError("anything but true and false")
         return value
 
@@ -318,7 +322,8 @@ def read_yaml(file: Path) -> dict[str, Any]:
 def _mapping(text: str, where: object) -> dict[str, Any]:
     try:
         content = YAML(typ="safe", pure=True).load(text)
-    except (YAMLError, ValueError, LookupError, TypeError) as error:  # ruamel's own and what slips past it
+    # ruamel's own, and what slips past it
+    except (YAMLError, ValueError, LookupError, TypeError, RecursionError) as error:
         raise GrandPlusError(f"can't be read as YAML: {error}", where=where) from None
     if not isinstance(content, dict):
         raise GrandPlusError(f"holds a {type(content).__name__}", where=where, expected="a mapping")
