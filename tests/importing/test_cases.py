@@ -18,7 +18,7 @@ from grandplus.propagation.weights import weights
 from grandplus.settings import CATALOG, load_settings
 from grandplus.training.trainer import train
 
-CASES = Path("/work/shared/datasets/cases")
+CASES = Path(__file__).resolve().parents[3] / "shared" / "datasets" / "cases"
 if not CASES.is_dir():
     pytest.skip(f"{CASES} is not there", allow_module_level=True)
 
@@ -64,6 +64,18 @@ def test_all_files_are_here():
     assert {case.partition("/")[0] for case in SAID} == {folder.name for folder in CASES.iterdir()}
 
 
+def imported(checkout, raw):
+    """Settings of the card, the graph, the rows of Π, and the first trial's split."""
+    settings = load_settings(checkout, dataset="mine", trials=1)
+    raw.mkdir()
+    fetch(settings.source, raw, catalog=checkout / CATALOG, report=lambda _: None)
+    graph, splits = preprocess(read(raw, settings.source, checkout / CATALOG), settings)
+    push = settings.gfpush
+    w = weights(settings.matrix, order=push.order)
+    rows = gfpush(graph, splits.needing_rows(), weights=w, rmax=push.rmax, top_k=push.top_k)
+    return settings, graph, rows, splits.of(0)
+
+
 @pytest.mark.parametrize("case", SAID)
 def test_it_runs_or_is_refused(case, tmp_path, monkeypatch, capsys, checkout):
     arguments, refusal = SAID[case]
@@ -74,14 +86,8 @@ def test_it_runs_or_is_refused(case, tmp_path, monkeypatch, capsys, checkout):
         assert not list((checkout / CATALOG).iterdir())
         return
     assert code == 0
-    settings = load_settings(checkout, dataset="mine", trials=1)
-    (tmp_path / "raw").mkdir()
-    fetch(settings.source, tmp_path / "raw", catalog=checkout / CATALOG, report=lambda _: None)
-    graph, splits = preprocess(read(tmp_path / "raw", settings.source, checkout / CATALOG), settings)
+    settings, graph, rows, split = imported(checkout, tmp_path / "raw")
     assert graph.facts | counts_of(case) == graph.facts
-    push, split = settings.gfpush, splits.of(0)
-    w = weights(settings.matrix, order=push.order)
-    rows = gfpush(graph, splits.needing_rows(), weights=w, rmax=push.rmax, top_k=push.top_k)
     options = settings.train.model_copy(update={"max_epochs": 3, "warmup": 1})
     trained = train(graph.features, graph.labels, rows, split, options, classes=graph.classes, seed=[0, 0])
     probabilities = infer(graph, trained.model)
@@ -89,10 +95,21 @@ def test_it_runs_or_is_refused(case, tmp_path, monkeypatch, capsys, checkout):
     assert probabilities.shape == (graph.facts["nodes"], graph.facts["classes"])
     np.testing.assert_allclose(probabilities.sum(axis=1), 1, rtol=1e-5)
     if case == "karate_club":  # k is larger than a row's support: all of it is kept
-        all_kept = gfpush(graph, rows.node, weights=w, rmax=push.rmax, top_k=34)
-        larger = gfpush(graph, rows.node, weights=w, rmax=push.rmax, top_k=1000)
+        w, rmax = rows.info.weights, settings.gfpush.rmax
+        all_kept = gfpush(graph, rows.node, weights=w, rmax=rmax, top_k=34)
+        larger = gfpush(graph, rows.node, weights=w, rmax=rmax, top_k=1000)
         assert (larger.to_csr() != all_kept.to_csr()).nnz == 0
         np.testing.assert_array_equal(larger.l1_error, all_kept.l1_error)
+
+
+@pytest.mark.parametrize(("case", "least"), [("amazon_photo", 0.88), ("acm", 0.88)])
+def test_the_card_learns_what_is_there_to_learn(case, least, tmp_path, monkeypatch, checkout):
+    """Of features that a third of the nodes have, and of such that few have."""
+    assert run_import(monkeypatch, checkout, "mine", *files_of(case)) == 0
+    settings, graph, rows, split = imported(checkout, tmp_path / "raw")
+    trained = train(graph.features, graph.labels, rows, split, settings.train, classes=graph.classes, seed=[0, 0])
+    right = infer(graph, trained.model).argmax(axis=1) == graph.labels
+    assert right[split.test].mean() > least
 
 
 @pytest.mark.parametrize("case", UNCHOSEN)
