@@ -92,7 +92,8 @@ def tempered(probabilities: NDArray[Any], temperature: float) -> NDArray[np.floa
 
 
 def fit_temperature(probabilities: NDArray[Any], labels: NDArray[Any]) -> float:
-    """The temperature T at which ``tempered`` probabilities have the least cross-entropy with the labels.
+    """The temperature T at which ``tempered`` probabilities have the least cross-entropy with the labels; 1 if that
+    doesn't lower their calibration error, as where a few labels are far off and most are predicted with due confidence.
 
     Parameters
     ----------
@@ -124,7 +125,9 @@ def fit_temperature(probabilities: NDArray[Any], labels: NDArray[Any]) -> float:
 
     bound = math.log(EXTREME)
     found = optimize.minimize_scalar(cross_entropy, bounds=(-bound, bound), method="bounded", options={"xatol": 1e-6})
-    return round(math.exp(found.x), 4)
+    temperature = round(math.exp(found.x), 4)
+    before, after = (_error(special.softmax(logits / divisor, axis=1), labels) for divisor in (1, temperature))
+    return temperature if after < before else 1.0
 
 
 def least_confidence(confidence: NDArray[Any], correct: NDArray[Any]) -> float | None:
@@ -155,6 +158,10 @@ def least_confidence(confidence: NDArray[Any], correct: NDArray[Any]) -> float |
     if not len(enough):
         return None
     return float(thresholds[enough[0]]) if enough[0] else PRECISION
+
+
+def _error(probabilities: NDArray[np.float64], labels: NDArray[Any]) -> float:
+    return expected_calibration_error(probabilities.max(axis=1), probabilities.argmax(axis=1) == labels)
 
 
 def _logarithms(probabilities: NDArray[Any]) -> NDArray[np.float64]:

@@ -125,6 +125,16 @@ def test_a_few_nodes_all_right_are_no_reason_to_be_certain():
     assert temperature == pytest.approx(np.log(4) / np.log(9), abs=1e-4)
 
 
+def test_a_temperature_that_would_not_lower_the_calibration_error_is_not_taken():
+    """Of 100, 95 are right as often as they are confident; 5 are far off, and weigh most in the cross-entropy."""
+    probabilities = np.array([[0.95, 0.05]] * 95 + [[1 - 1e-12, 1e-12]] * 5)
+    labels = np.array([0] * 90 + [1] * 10)
+    softer = tempered(probabilities, 2)
+    assert -np.log(softer[np.arange(100), labels]).mean() < -np.log(probabilities[np.arange(100), labels]).mean()
+    assert expected_calibration_error(softer.max(axis=1), softer.argmax(axis=1) == labels) > 0.1
+    assert fit_temperature(probabilities, labels) == 1
+
+
 def test_unknown_labels_are_left_out():
     probabilities, labels = drawn(60, 2)
     hidden = np.where(np.arange(60) % 2, labels, -1)
