@@ -34,6 +34,7 @@ faults: .venv/ready ## kill every stage in every way, three times each, and dama
 	$(PYTHON) -m venv .venv
 	pip install --quiet --disable-pip-version-check --require-hashes -r requirements/main.lock
 	pip install --quiet --disable-pip-version-check -r requirements/torch.lock
+	@python -c 'import site; open(site.getsitepackages()[0] + "/grandplus.pth", "w").write("$(CURDIR)\n")' # for notebooks elsewhere
 	@touch $@
 
 # PyTorch is overridden away and its own needs are named instead, or its CUDA packages would be locked.

@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 from dvc.exceptions import NotDvcRepoError
 from dvc.repo import Repo
@@ -55,12 +56,13 @@ def run(jobs: int) -> int:
     queued = {entry.stash_rev for entry in queue.iter_queued()}
     if not queued:
         raise GrandPlusError("nothing is queued", fix="queue experiments with dvc exp run --queue")
+    _refuse_unknown_cards(queued)
     start = time.monotonic()
     CLONE.parent.mkdir(exist_ok=True)
     with locked(CLONE.with_suffix(".lock")):
         count = run_shared_stages(repo, sorted(queued))
     shared = time.monotonic()
-    print(f"shared stages of {len(queued)} experiments, {count} in all: {shared - start:.0f} s", flush=True)
+    print(f"rows of {count} settings, for {len(queued)} experiments: {shared - start:.0f} s", flush=True)
     subprocess.run([sys.executable, "-m", "dvc", "queue", "start", "--jobs", str(jobs)], check=True)
     ended: dict[str, str] = {}
     while queued - ended.keys():
@@ -104,10 +106,24 @@ def _run(*command: str, folder: Path = Path()) -> None:
         raise GrandPlusError(f"{' '.join(command[-3:])} failed", fix="see above; the experiments stay queued")
 
 
+def _refuse_unknown_cards(revisions: set[str]) -> None:
+    """An experiment is a copy of what git knew when it was queued: the card must be in it."""
+    for revision in sorted(revisions):
+        card = f"data/catalog/{_settings(revision).get('dataset')}.yaml"
+        if subprocess.run(["git", "cat-file", "-e", f"{revision}:{card}"], capture_output=True).returncode:
+            fix = f"git add {card}, git commit it, empty the queue with dvc queue remove --all, and queue them again"
+            raise GrandPlusError("is not in git, so queued experiments lack it", where=card, fix=fix)
+
+
 def _shared_settings(revision: str) -> str:
-    text = subprocess.run(["git", "show", f"{revision}:params.yaml"], check=True, capture_output=True, text=True).stdout
-    settings = YAML(typ="safe", pure=True).load(text)
+    settings = _settings(revision)
     return str({key: settings.get(key) for key in SHARED})
+
+
+def _settings(revision: str) -> dict[str, Any]:
+    text = subprocess.run(["git", "show", f"{revision}:params.yaml"], check=True, capture_output=True, text=True).stdout
+    settings: dict[str, Any] = YAML(typ="safe", pure=True).load(text)
+    return settings
 
 
 if __name__ == "__main__":

@@ -16,6 +16,26 @@ from grandplus.graph import Adjacency, Features, csr_of
 BLOCK = 2**16  # rows of dense features at a time
 
 
+FEW = 50  # features: below, none of them is dropped in training
+MIN_DENSE = 0.25  # share of values that are not 0: from here on features are taken for measurements
+
+
+def suited_scaling(features: Features) -> str:
+    """What ``preprocess.features`` suits them.
+
+    Marks and counts of what a node has become rows that sum to 1 (row-normalize); measurements, columns of mean 0 and
+    deviation 1 (standardize). So do marks that a good part of the nodes share: scaled to rows they hardly differ, and
+    nothing is learned from them (Amazon Photo, where a third of all are set). Sparse negative ones stay as they are.
+
+    >>> [suited_scaling(np.array(rows)) for rows in ([[0.3, 50], [-1, 20]], np.eye(5), -np.eye(5))]
+    ['standardize', 'row-normalize', 'as-is']
+    """
+    values = features.data if sp.issparse(features) else features
+    if np.count_nonzero(values) >= MIN_DENSE * features.shape[0] * features.shape[1]:
+        return "standardize"
+    return "as-is" if values.size and values.min() < 0 else "row-normalize"
+
+
 def row_normalize(features: Features) -> Features:
     """Each row divided by its sum, 0/0 = 0, in float32; sums in float64.
 

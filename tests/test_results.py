@@ -1,8 +1,12 @@
 """What ``python -m grandplus results`` prints, and where there is nothing to print."""
 
 import json
+import os
+import subprocess
+import sys
 
 import pytest
+from project import ROOT
 
 from grandplus.__main__ import main
 
@@ -43,6 +47,14 @@ def test_one_trial_that_is_not_tested(reports, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].endswith(" cora, ppr, 1 trial")
     assert [line for line in lines if "accuracy" in line or "F1" in line] == ["validation accuracy   90.00 %"]
+
+
+def test_a_reader_that_has_read_enough(reports):
+    """As ``| head -1``."""
+    command = f"'{sys.executable}' -m grandplus results | head -c 10"
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, shell=True, cwd=reports.parent, env=environment, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("dataset, m", "")
 
 
 @pytest.mark.parametrize("file", ["settings.yaml", "metrics.json"])

@@ -63,7 +63,7 @@ def search(dataset: str, matrix: str, trials: dict[str, int]) -> None:
         for stage in STAGES:
             space = space_of(stage, case.settings(SEEDS))
             # Of other settings or another graph the study is another one.
-            inputs = hashlib.sha256(f"{prepare(case, SEEDS).inputs} {space}".encode()).hexdigest()[:12]
+            inputs = hashlib.sha256(f"{prepare(case, SEEDS).inputs} {space} exact".encode()).hexdigest()[:12]
             study = optuna.create_study(
                 storage=f"sqlite:///{database}",
                 study_name=f"{stage}-{inputs}",

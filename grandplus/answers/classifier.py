@@ -19,6 +19,7 @@ from grandplus.answers.predictions import HeldOut, mean_of
 from grandplus.datasets.arrays import edges_of, features_of
 from grandplus.datasets.raw import RawGraph
 from grandplus.errors import GrandPlusError
+from grandplus.features import FEW, suited_scaling
 from grandplus.graph import Graph
 from grandplus.inference import infer, model_inputs
 from grandplus.preprocess import preprocess
@@ -36,8 +37,9 @@ _SOURCE = Source(format="arrays", read=Reading(weights="ignore"))
 class GrandPlusClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Classifies all nodes of a graph from the labels of some.
 
-    Parameters are those of ``params.yaml``, by the same names and with the same effect; the defaults are
-    cautious. With the same values it gives the bytes of the pipeline's ``predictions.parquet``.
+    Parameters are those of ``params.yaml``, by the same names and with the same effect; the defaults are those of
+    an imported graph's card: ``features`` None is what suits X (``suited_scaling``), ``dropout_input`` None is 0.5, and
+    0 for fewer than 50 features. With the same values it gives the bytes of the pipeline's ``predictions.parquet``.
 
     Attributes
     ----------
@@ -65,9 +67,9 @@ class GrandPlusClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         top_k: int = 32,
         trials: int = 1,
         seed: int = 0,
-        features: str = "row-normalize",
+        features: str | None = None,
         train_per_class: int = 20,
-        val_per_class: int = 10,
+        val_per_class: int = 30,
         shortage: str = "fail",
         unlabelled: str | int = "all",
         lr: float = 0.01,
@@ -77,7 +79,7 @@ class GrandPlusClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         hidden: int = 64,
         batchnorm: bool = False,
         row_norm: bool = False,
-        dropout_input: float = 0.5,
+        dropout_input: float | None = None,
         dropout_hidden: float = 0.5,
         dropnode: float = 0.5,
         augmentations: int = 2,
@@ -88,9 +90,9 @@ class GrandPlusClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         distance: str = "l2",
         consistency_mean: str = "confident",
         lambda_max: float = 1.0,
-        warmup: int = 500,
+        warmup: int = 1000,
         clip: float = 0,
-        patience: int = 100,
+        patience: int = 50,
         max_epochs: int = 5000,
         renormalize: bool = True,
     ) -> None:
@@ -129,7 +131,12 @@ class GrandPlusClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.classes_, labels = _numbered(y, nodes)
         split = _split({"train": train, "val": val, "test": test}, labels)
         names = [str(name) for name in self.classes_.tolist()]
-        settings = self._settings("public" if split else "per-class")
+        chosen = {
+            "split": "public" if split else "per-class",
+            "features": self.features or suited_scaling(matrix),
+            "dropout_input": 0.5 * (matrix.shape[1] >= FEW) if self.dropout_input is None else self.dropout_input,
+        }
+        settings = self._settings(chosen)
         raw = RawGraph(edges, nodes, matrix, labels, names, np.arange(nodes), [split] if split else [])
         graph, splits = preprocess(raw, settings)
         held_out = HeldOut(graph, splits)
@@ -140,27 +147,41 @@ class GrandPlusClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict_proba(self, nodes: ArrayLike | None = None) -> NDArray[np.float32]:
-        """Calibrated probabilities float32 (b, C) of these nodes, by default of all; columns as ``classes_``."""
+        """Calibrated probabilities float32 (b, C) of these nodes, by default of all; columns as ``classes_``.
+
+        Raises
+        ------
+        GrandPlusError : ``nodes`` are no rows of X.
+        """
         check_is_fitted(self, "calibration_")
-        return self._probabilities if nodes is None else self._probabilities[np.asarray(nodes)]
+        if nodes is None:
+            return self._probabilities
+        rows, count = np.asarray(nodes), len(self._probabilities)
+        wrong = rows.dtype.kind not in "iub" if rows.size else False
+        if wrong or (rows.dtype.kind == "b" and rows.shape != (count,)):
+            raise GrandPlusError(f"nodes has type {rows.dtype} and shape {rows.shape}", expected="numbers of rows of X")
+        if rows.dtype.kind != "b" and rows.size and not 0 <= rows.min() <= rows.max() < count:
+            raise GrandPlusError(f"nodes names {rows.min()} to {rows.max()}", expected=f"0 to {count - 1}")
+        return np.asarray(self._probabilities[rows if rows.size else rows.astype(np.int64)])
 
     def predict(self, nodes: ArrayLike | None = None) -> NDArray[Any]:
         """Labels (b,) of these nodes, by default of all."""
-        return np.asarray(self.classes_[self.predict_proba(nodes).argmax(axis=1)])
+        numbers = self.predict_proba(nodes).argmax(axis=1)
+        return np.asarray(self.classes_[numbers])
 
     def confident(self, nodes: ArrayLike | None = None) -> NDArray[np.bool_]:
         """Whether these predictions, by default all, are to be relied on: (b,)."""
         confidence = self.predict_proba(nodes).max(axis=1)
         return self.calibration_.confident(confidence)
 
-    def _settings(self, split: str) -> Settings:
-        given = self.get_params()
+    def _settings(self, chosen: dict[str, Any]) -> Settings:
+        """Of the parameters, and of what was chosen in place of those that are None."""
+        given = self.get_params() | chosen
         plain = {key: given[key] for key in ("matrix", "seed", "trials")}
         sections = {
             section: {key: given[key] for key in model.model_fields if key in given}
             for section, model in _SECTIONS.items()
         }
-        sections["preprocess"]["split"] = split
         fixed = {"dataset": "arrays", "expect": None, "source": _SOURCE.model_dump(), "synthetic": {}}
         return checked_settings(fixed | plain | sections, _NAME)
 

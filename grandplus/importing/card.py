@@ -12,11 +12,11 @@ from ruamel.yaml import YAML
 
 from grandplus.datasets.raw import RawGraph
 from grandplus.errors import GrandPlusError
+from grandplus.features import FEW
 from grandplus.scratch import finished_whole
 
 LARGE = 100_000  # nodes: from here on, settings like those of the paper's large graphs
 WIDE = 100_000  # features: from here on, they are embedded
-FEW = 50  # features: below, none of them is dropped
 
 _METHODS = """
 # {why}

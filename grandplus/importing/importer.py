@@ -11,19 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from scipy import sparse
-
 from grandplus.datasets.raw import RawGraph, id_lists, read_files
 from grandplus.errors import GrandPlusError
+from grandplus.features import suited_scaling
 from grandplus.importing.card import LARGE, card_text, write_card
 from grandplus.importing.recognise import check_files, recognise
 from grandplus.importing.report import report
 from grandplus.preprocess import preprocess
 from grandplus.room import refuse_too_large
 from grandplus.settings import CATALOG, Name, Preprocess, Reading, Source, checked_as, settings_of
-
-MIN_DENSE = 0.25  # share of values that are not 0: from here on features are taken for measurements
 
 
 @dataclass(frozen=True)
@@ -92,15 +88,20 @@ def import_files(
         settings = settings_of(text, name)
         refuse_too_large(settings, root / "data")
         lines = report(raw, graph, splits, settings)
-    known = "staged in git" if write_card(card_file, text) else "git add it before you queue experiments"
-    lines += [f"{'card':<9} {CATALOG / card_file.name}, {known}", f"{'next':<9} dvc exp run -S dataset={name}"]
+    card = CATALOG / card_file.name
+    known = "staged in git" if write_card(card_file, text) else "not staged in git: git add it"
+    lines += [
+        f"{'card':<9} {card}, {known}",
+        f"{'next':<9} git commit -m 'Dataset {name}' {card}",
+        f"{'':<9} dvc exp run -S dataset={name}",
+    ]
     return "\n".join(lines)
 
 
 def _preprocess(raw: RawGraph, choices: Choices) -> dict[str, Any]:
     wanted = {
         # Where there are none, preprocessing refuses that, and says what stands for them by choice.
-        "features": choices.features or ("as-is" if raw.features is None else _scaling(raw.features)),
+        "features": choices.features or ("as-is" if raw.features is None else suited_scaling(raw.features)),
         "split": choices.split or ("public" if raw.splits else "per-class"),
         "train_per_class": choices.train_per_class or 20,
         "val_per_class": choices.val_per_class or 30,
@@ -108,18 +109,6 @@ def _preprocess(raw: RawGraph, choices: Choices) -> dict[str, Any]:
         "unlabelled": "all" if raw.nodes < LARGE else 10_000,
     }
     return dict(checked_as(Preprocess, wanted, where="import").model_dump())
-
-
-def _scaling(features: Any) -> str:
-    """Counts and marks of what a node has: rows that sum to 1. Measurements: columns of mean 0 and deviation 1.
-
-    So are marks that a good part of the nodes share: scaled to rows they hardly differ, and nothing is learned from
-    them (Amazon Photo, where a third of all are set).
-    """
-    values = features.data if sparse.issparse(features) else features
-    if np.count_nonzero(values) >= MIN_DENSE * np.prod(features.shape):
-        return "standardize"
-    return "as-is" if values.size and values.min() < 0 else "row-normalize"
 
 
 @contextlib.contextmanager

@@ -42,7 +42,8 @@ class Run:
     def pairs(self) -> list[tuple[object, ...]]:
         """What each trial was made from: trials of two runs with the same one can be compared one by one."""
         run, graph = self.details["run"], self.details["graph"]
-        made_from = (run["dataset"], graph["nodes"], run["seed"], self.details["judged_by"])
+        facts = tuple(graph.get(name) for name in ("nodes", "edges", "classes", "unlabelled_nodes"))
+        made_from = (*facts, run["seed"], self.details["judged_by"])  # whatever the card is called
         return [(*made_from, split) for split in self.details["splits"]]
 
 

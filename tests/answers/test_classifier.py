@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 import torch
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 
 from grandplus import GrandPlusClassifier
 from grandplus.errors import GrandPlusError
@@ -43,6 +44,37 @@ def test_it_learns_what_can_be_learnt():
     assert classifier.confident([3, 4]).tolist() == classifier.confident()[[3, 4]].tolist()
     assert classifier.predict([4, 3]).tolist() == [1, 0]
     assert classifier.rows_.l1_error.shape == (NODES,)
+
+
+def test_defaults_suit_columns_of_any_scale():
+    """As in a table of customers: an income, an age."""
+    adjacency, X, y = problem()
+    scales, means = np.array([20_000, 15, 0.1]), np.array([50_000, 40, -0.3])
+    classifier = GrandPlusClassifier(train_per_class=4, val_per_class=14, max_epochs=60)
+    assert classifier.fit(adjacency, X * scales + means, y).score(np.arange(NODES), y) > 0.95
+    assert classifier.models_[0].train.dropout_input == 0
+
+
+@pytest.mark.parametrize(
+    ("nodes", "words"),
+    [
+        (["cust-1"], "nodes has type <U6 and shape .1,.; expected numbers of rows of X"),
+        ([0.0], "nodes has type float64"),
+        ([True, False], "nodes has type bool and shape .2,."),
+        ([0, NODES], "nodes names 0 to 90; expected 0 to 89"),
+        ([-1], "nodes names -1 to -1; expected 0 to 89"),
+    ],
+)
+def test_nodes_are_rows(nodes, words):
+    classifier = small(max_epochs=2).fit(*problem())
+    with pytest.raises(GrandPlusError, match=words):
+        classifier.predict(nodes)
+    assert classifier.predict([]).shape == (0,)
+
+
+def test_before_fit_it_says_so():
+    with pytest.raises(NotFittedError):
+        GrandPlusClassifier().predict()
 
 
 UNKNOWN = np.arange(NODES) % 5 == 4

@@ -11,6 +11,7 @@ from project import commit
 from ruamel.yaml import YAML
 
 from experiments import queue
+from grandplus.errors import GrandPlusError
 
 SETTINGS = {"dataset": "cora", "matrix": "ppr", "gfpush": {"top_k": 8}, "train": {"lr": 0.1}}
 
@@ -44,6 +45,21 @@ def test_mistakes_are_told_in_a_line(tmp_path, monkeypatch, capsys, arguments, m
     monkeypatch.setattr(sys, "argv", ["queue", *arguments])
     assert queue.main() == 2
     assert message in capsys.readouterr().err
+
+
+def test_a_card_that_git_does_not_know_is_named(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data/catalog").mkdir(parents=True)
+    (tmp_path / "data/catalog/known.yaml").touch()
+    subprocess.run(["git", "init", "--quiet"], check=True)
+    for name in ("known", "unknown"):
+        (tmp_path / "params.yaml").write_text(f"dataset: {name}\n")
+        commit(tmp_path, name)
+    queue._refuse_unknown_cards({"HEAD~1"})
+    with pytest.raises(
+        GrandPlusError, match=r"data/catalog/unknown.yaml: is not in git, so .*; git add data/catalog/unk"
+    ):
+        queue._refuse_unknown_cards({"HEAD"})
 
 
 def test_an_empty_queue_is_told(tmp_path, monkeypatch, capsys):

@@ -250,7 +250,7 @@ def test_the_card_is_staged_where_there_is_a_repository(tmp_path, checkout, repo
     (tmp_path / "edges.csv").write_bytes(edges_csv())
     (tmp_path / "nodes.csv").write_bytes(nodes_csv())
     said = import_files("mine", [tmp_path / "edges.csv", tmp_path / "nodes.csv"], root=checkout, choices=TWO)
-    known = "staged in git" if repository else "git add it before you queue experiments"
+    known = "staged in git" if repository else "not staged in git: git add it"
     assert f"card      data/catalog/mine.yaml, {known}\n" in said
     if repository:
         listed = ["git", "diff", "--cached", "--name-only"]

@@ -36,6 +36,15 @@ def test_a_row_for_each_run_and_for_each_pair(checkout, monkeypatch, capsys):
     assert [file.name for file in (checkout / "reports").iterdir()] == ["report.html"]
 
 
+def test_a_card_by_another_name_is_compared_trial_by_trial(checkout, monkeypatch, capsys):
+    """As a tuned card with the one that it comes from: the graph and the splits are the same."""
+    runs = [run("plain", trials=10), run("tuned", trials=10, skill=0.95)]
+    runs[1].details["run"]["dataset"] += "-tuned"
+    given(monkeypatch, *runs)
+    print_report(["plain", "tuned"])
+    assert "10 pairs of trials" in capsys.readouterr().out
+
+
 def test_no_evidence_is_said_in_these_words(checkout, monkeypatch, capsys):
     given(monkeypatch, run("a", trials=10), run("b", trials=10, skill=0.701))
     print_report(["a", "b"])
