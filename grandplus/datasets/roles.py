@@ -37,7 +37,7 @@ def roles_of(files: list[Path], asked: Reading) -> Reading | None:
     features = _one([*beside, *(table.file for table in lists)], asked)
     if nodes is not None:
         edges = _with_its_header(edges, nodes)
-    ends = _ends(edges)
+    ends = _ends(edges, asked)
     read = asked.model_copy(
         update={"edges": edges.file.name, "ends": ends, "features": features.name if features else None}
     )
@@ -125,10 +125,13 @@ def _column(table: Table, asked: Column) -> Column:
     return str(asked) if str(asked) in table.names or asked > table.width else table.names[asked - 1]
 
 
-def _ends(edges: Table) -> tuple[Column, Column]:
+def _ends(edges: Table, asked: Reading) -> tuple[Column, Column]:
     if edges.width < 2:
         found = f"has one column, {edges.names[0] if edges.names else edges.values(0)[0]!r}"
         raise GrandPlusError(found, where=edges.file, expected="two at least, for the ends of an edge")
+    if asked.ends is not None:
+        first, second = (edges.named(edges.column(_column(edges, end))) for end in asked.ends)
+        return first, second
     names = [name.lower() for name in edges.names or []]
     for first, second in ENDS:
         if first in names and second in names and first != second:

@@ -21,6 +21,7 @@ def add_import(commands: Any) -> None:
     tables = parser.add_argument_group("tables", "a column is its name, or its number from 1")
     tables.add_argument("--edges", help="name of the file with the edges")
     tables.add_argument("--nodes", help="name of the file with the labels")
+    tables.add_argument("--ends", type=_column, nargs=2, metavar=COLUMN, help="with the two ends of an edge")
     tables.add_argument("--id", type=_column, metavar=COLUMN, help="with the nodes' ids")
     tables.add_argument("--label", type=_column, metavar=COLUMN, help="with the classes (of GML: the attribute)")
     tables.add_argument("--ignore", type=_column, metavar=COLUMN, action="append", help="no feature; may be repeated")
@@ -49,7 +50,7 @@ def _run(arguments: argparse.Namespace) -> None:
     from grandplus.importing.importer import Choices, import_files
 
     lists = {part: getattr(arguments, part) for part in ("train", "val", "test") if getattr(arguments, part)}
-    given = {key: getattr(arguments, key) for key in ("edges", "nodes", "id", "label", "weights")}
+    given = {key: getattr(arguments, key) for key in ("edges", "nodes", "ends", "id", "label", "weights")}
     given |= {"ignore": arguments.ignore or [], **{part: file.name for part, file in lists.items()}}
     choices = Choices(**{key: getattr(arguments, key) for key in Choices.__dataclass_fields__})
     print(

@@ -214,6 +214,8 @@ def test_what_is_asked_for_wins(tmp_path):
     assert (read.edges, read.nodes, read.id, read.label) == ("b.csv", "a.csv", "height", "width")
     assert read.ignore == ["id", "label"]
     assert read.ends == ("id", "label")
+    _, read = recognise(files, Reading(edges="b.csv", label="label", ends=(4, "label")))
+    assert read.ends == ("width", "label")
 
 
 def test_files_of_several_folders(tmp_path, checkout):
