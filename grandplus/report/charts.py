@@ -12,6 +12,7 @@ from grandplus.report.table import percent, points, with_interval
 
 ROW = 34  # pixels of a row of a chart with names on its left
 NUMBERED_CLASSES = 12  # with more, numbers no longer fit in the confusion matrix's cells
+MOST_NAMES = 8  # like 512–1023, side by side
 COLOURS = 8  # of runs, in the page's style; then from the first again
 _LANES = (0.0, 0.22, -0.22, 0.11, -0.11)  # of trials with similar scores
 PART = {"test": "test", "val": "validation"}
@@ -163,6 +164,8 @@ def by_degree(run: Run) -> Chart:
     names = [_degrees(int(of["low"]), int(of["high"])) for of in groups]
     spans = [(number + 0.12, number + 0.88) for number in range(len(groups))]
     marks = [(number + 0.5, name) for number, name in enumerate(names)]
+    if len(groups) > MOST_NAMES:  # they would overlap, so each group's least number stands at its left
+        marks = [(float(number), str(int(of["low"]))) for number, of in enumerate(groups)]
     says = [f"{name} neighbours" for name in names]
     return _groups(groups, spans, says, (0, len(groups)), marks, "neighbours")
 
