@@ -95,9 +95,10 @@ def main() -> None:
     times = read_seconds(cases)
     for study in STUDIES:
         plot(study, scores, times)
+    text = table(scores, times)
     with finished_whole(FOLDER / "table.md", alone=True) as partial:
-        partial.write_text(table(scores, times), encoding="utf-8")
-    print(table(scores, times))
+        partial.write_text(text, encoding="utf-8")
+    print(text)
 
 
 if __name__ == "__main__":

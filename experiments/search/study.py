@@ -19,12 +19,11 @@ from optuna.trial import FrozenTrial, Trial, TrialState
 from experiments.cases import Case, prepare
 from experiments.search.space import Space, changed, own_values, suggest
 from experiments.trials import train_blind
-from grandplus import execution
 from grandplus.errors import GrandPlusError
 from grandplus.execution import map_in_order
 from grandplus.inference import infer
 from grandplus.progress import Progress
-from grandplus.training.trials import predicted_peak, trials_at_once
+from grandplus.training.trials import trials_at_once
 
 SEEDS = 3  # the pipeline's first trials
 ROUND = 8  # trials proposed at a time, and so trained side by side at most
@@ -138,13 +137,6 @@ def validation(seed: int, case: Case) -> float | str:
     except GrandPlusError as error:
         return str(error)
     return float((predicted == prepared.graph.labels[split.val]).mean())
-
-
-def _room(case: Case) -> int:
-    """For so many trainings there is memory."""
-    prepared = prepare(case, SEEDS)
-    peak = predicted_peak(prepared.graph.features, len(prepared.graph.classes), prepared.settings.train)
-    return max(1, execution.memory() // peak)  # if it has none for one, its training says so
 
 
 def _values(trial: Trial | FrozenTrial) -> frozenset[tuple[str, Any]]:
