@@ -22,6 +22,7 @@ from dvc.exceptions import NotDvcRepoError
 from dvc.repo import Repo
 from ruamel.yaml import YAML
 
+from experiments.ending import ending
 from grandplus.errors import GrandPlusError
 from grandplus.scratch import locked
 
@@ -34,14 +35,8 @@ POLL_SECONDS = 1.0
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--jobs", type=int, default=1, help="experiments side by side, each with GRANDPLUS_WORKERS")
-    try:
-        return run(parser.parse_args().jobs)
-    except GrandPlusError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("interrupted; experiments that have begun go on: see dvc queue status, dvc queue stop", file=sys.stderr)
-        return 130
+    jobs = parser.parse_args().jobs
+    return ending(lambda: run(jobs), "experiments that have begun go on: see dvc queue status, dvc queue stop")
 
 
 def run(jobs: int) -> int:
@@ -56,11 +51,12 @@ def run(jobs: int) -> int:
     queued = {entry.stash_rev for entry in queue.iter_queued()}
     if not queued:
         raise GrandPlusError("nothing is queued", fix="queue experiments with dvc exp run --queue")
-    _refuse_unknown_cards(queued)
+    settings = {revision: read_settings(revision) for revision in sorted(queued)}
+    refuse_unknown_cards(settings)
     start = time.monotonic()
     CLONE.parent.mkdir(exist_ok=True)
     with locked(CLONE.with_suffix(".lock")):
-        count = run_shared_stages(repo, sorted(queued))
+        count = run_shared_stages(repo, settings)
     shared = time.monotonic()
     print(f"rows of {count} settings, for {len(queued)} experiments: {shared - start:.0f} s", flush=True)
     subprocess.run([sys.executable, "-m", "dvc", "queue", "start", "--jobs", str(jobs)], check=True)
@@ -79,14 +75,30 @@ def run(jobs: int) -> int:
     return int("Failed" in ended.values())
 
 
-def run_shared_stages(repo: Repo, revisions: list[str]) -> int:
+def refuse_unknown_cards(queued: dict[str, Any]) -> None:
+    """An experiment is a copy of what git knew when it was queued: the card must be in it."""
+    for revision, settings in queued.items():
+        card = f"data/catalog/{settings.get('dataset')}.yaml"
+        if subprocess.run(["git", "cat-file", "-e", f"{revision}:{card}"], capture_output=True).returncode:
+            fix = f"git add {card}, git commit it, empty the queue with dvc queue remove --all, and queue them again"
+            raise GrandPlusError("is not in git, so queued experiments lack it", where=card, fix=fix)
+
+
+def read_settings(revision: str) -> dict[str, Any]:
+    """What params.yaml has in a revision."""
+    text = subprocess.run(["git", "show", f"{revision}:params.yaml"], check=True, capture_output=True, text=True).stdout
+    settings: dict[str, Any] = YAML(typ="safe", pure=True).load(text)
+    return settings
+
+
+def run_shared_stages(repo: Repo, queued: dict[str, Any]) -> int:
     """Run the stages up to gfpush in a clone that shares DVC's cache, once for equal settings; how many those are."""
     shutil.rmtree(CLONE, ignore_errors=True)  # of a run that was killed
     _run("git", "clone", "--quiet", "--shared", "--no-checkout", ".", str(CLONE))
     try:
         # The last commit's graph first: without it DVC can't restore another one's rows for an experiment.
         _run_stage("preprocess", "HEAD", repo.cache.local_cache_dir)
-        distinct = {_shared_settings(revision): revision for revision in revisions}
+        distinct = {str([of.get(key) for key in SHARED]): revision for revision, of in queued.items()}
         for revision in distinct.values():
             _run_stage("gfpush", revision, repo.cache.local_cache_dir)
     finally:
@@ -104,26 +116,6 @@ def _run(*command: str, folder: Path = Path()) -> None:
     # As DVC has it for experiments: unfinished work and relative paths are those of the main checkout.
     if subprocess.run(command, cwd=folder, env=os.environ | {"DVC_ROOT": str(Path.cwd())}).returncode:
         raise GrandPlusError(f"{' '.join(command[-3:])} failed", fix="see above; the experiments stay queued")
-
-
-def _refuse_unknown_cards(revisions: set[str]) -> None:
-    """An experiment is a copy of what git knew when it was queued: the card must be in it."""
-    for revision in sorted(revisions):
-        card = f"data/catalog/{_settings(revision).get('dataset')}.yaml"
-        if subprocess.run(["git", "cat-file", "-e", f"{revision}:{card}"], capture_output=True).returncode:
-            fix = f"git add {card}, git commit it, empty the queue with dvc queue remove --all, and queue them again"
-            raise GrandPlusError("is not in git, so queued experiments lack it", where=card, fix=fix)
-
-
-def _shared_settings(revision: str) -> str:
-    settings = _settings(revision)
-    return str({key: settings.get(key) for key in SHARED})
-
-
-def _settings(revision: str) -> dict[str, Any]:
-    text = subprocess.run(["git", "show", f"{revision}:params.yaml"], check=True, capture_output=True, text=True).stdout
-    settings: dict[str, Any] = YAML(typ="safe", pure=True).load(text)
-    return settings
 
 
 if __name__ == "__main__":

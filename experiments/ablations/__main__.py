@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ import torch
 from matplotlib import pyplot as plt
 
 from experiments.cases import Case, prepare
+from experiments.ending import ending
 from experiments.figures import half_width, save
 from experiments.trials import Row, fill, train_blind
 from grandplus.scratch import finished_whole
@@ -103,10 +105,15 @@ def plot_gap(rows: list[Row], file: Path) -> None:
     save(figure, file)
 
 
-def main() -> None:
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--trials", type=int, default=20)
     trials = parser.parse_args().trials
+    return ending(lambda: make(trials))
+
+
+def make(trials: int) -> None:
+    """Complete the trials, and write the plots."""
     keys = {"train.lambda_max": LAMBDAS, "train.confidence": GAMMAS, "preprocess.unlabelled": SIZES}
     cases = [case_of(key, value) for key, values in keys.items() for value in values]
     rows = fill(FOLDER / "trials.csv", cases, trials)
@@ -116,4 +123,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

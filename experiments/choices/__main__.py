@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import sys
 from pathlib import Path
 
 import numpy as np
 
 from experiments.cases import BEST_MATRIX, Case
+from experiments.ending import ending
 from experiments.trials import Row, best_on_validation, fill
 from grandplus.scratch import finished_whole
 
@@ -24,14 +26,19 @@ FOLDER = Path(__file__).parent
 CHOICES = {"train.consistency_mean": ("batch", "confident"), "preprocess.unlabelled": ("all", "test")}
 
 
-def main() -> None:
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--trials", type=int, default=10)
     parser.add_argument("--datasets", nargs="+", choices=BEST_MATRIX, default=list(BEST_MATRIX))
     arguments = parser.parse_args()
+    return ending(lambda: make(arguments.datasets, arguments.trials))
+
+
+def make(datasets: list[str], trials: int) -> None:
+    """Complete the trials, and write the table."""
     combinations = [tuple(zip(CHOICES, values, strict=True)) for values in itertools.product(*CHOICES.values())]
-    cases = [Case(name, BEST_MATRIX[name], changes) for name in arguments.datasets for changes in combinations]
-    text = table(fill(FOLDER / "trials.csv", cases, arguments.trials), arguments.trials)
+    cases = [Case(name, BEST_MATRIX[name], changes) for name in datasets for changes in combinations]
+    text = table(fill(FOLDER / "trials.csv", cases, trials), trials)
     with finished_whole(FOLDER / "table.md", alone=True) as partial:
         partial.write_text(text, encoding="utf-8")
     print(text)
@@ -62,4 +69,4 @@ def _mean(scores: list[float]) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -15,6 +15,7 @@ import importlib.util
 import sys
 from pathlib import Path
 
+from experiments.ending import ending
 from grandplus.errors import GrandPlusError
 
 FOLDER = Path("experiments/search")
@@ -28,22 +29,15 @@ def main() -> int:
     for stage, trials in TRIALS.items():
         parser.add_argument(f"--{stage}", type=int, default=trials, metavar="TRIALS", help=f"default: {trials}")
     arguments = parser.parse_args()
-    try:
-        if importlib.util.find_spec("optuna") is None:
-            raise GrandPlusError("the search needs Optuna", fix="run pip install -e '.[search]'")
-        search(arguments.dataset, arguments.matrix, {stage: getattr(arguments, stage) for stage in TRIALS})
-    except GrandPlusError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("interrupted; what is trained is kept, so running it again goes on from there", file=sys.stderr)
-        return 130
-    return 0
+    trials = {stage: getattr(arguments, stage) for stage in TRIALS}
+    return ending(lambda: search(arguments.dataset, arguments.matrix, trials))
 
 
 def search(dataset: str, matrix: str, trials: dict[str, int]) -> None:
     """Run both stages, and write what they found."""
-    import optuna  # here, as it may not be installed
+    if importlib.util.find_spec("optuna") is None:
+        raise GrandPlusError("the search needs Optuna", fix="run pip install -e '.[search]'")
+    import optuna
 
     from experiments.cases import STORE, Case, prepare
     from experiments.search import results

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from pathlib import Path
 
 import numpy as np
@@ -68,9 +69,10 @@ def plot(found: Found, title: str, file: Path) -> None:
 
 def save_winner(case: Case, winner: FrozenTrial) -> str:
     """A card with the winner's values for the case's matrix, beside that of its dataset; its name."""
-    name = f"{case.dataset}-{case.matrix}-tuned"
+    name = tuned(case.dataset, case.matrix)
     content = read_yaml(CATALOG / f"{case.dataset}.yaml")
-    content["title"] += f", tuned for {case.matrix}"
+    words = f", tuned for {case.matrix}"
+    content["title"] = content["title"].removesuffix(words) + words
     content[case.matrix] = case.settings(SEEDS).model_dump(include={"gfpush", "train"}, exclude_none=True)
     yaml = YAML(typ="safe", pure=True)
     yaml.default_flow_style, yaml.width = False, 1000
@@ -82,6 +84,20 @@ def save_winner(case: Case, winner: FrozenTrial) -> str:
     head = f"# By python -m experiments.search {case.dataset} --matrix {case.matrix}: {found}."
     write_card(CATALOG / f"{name}.yaml", f"{head}\n{text.getvalue()}")
     return name
+
+
+def tuned(dataset: str, matrix: str) -> str:
+    """The name of a card that is tuned for a matrix; of one that is tuned already, it says so once.
+
+    >>> tuned("photo", "avg"), tuned("photo-avg-tuned", "avg"), tuned("photo-avg-tuned-2", "avg")
+    ('photo-avg-tuned', 'photo-avg-tuned-2', 'photo-avg-tuned-3')
+    >>> tuned("photo-avg-tuned", "ppr")
+    'photo-avg-ppr-tuned'
+    """
+    before = re.fullmatch(r"(.+)-tuned(?:-(\d+))?", dataset)
+    if before and before[1].endswith(f"-{matrix}"):
+        return f"{before[1]}-tuned-{int(before[2] or 1) + 1}"
+    return f"{before[1] if before else dataset}-{matrix}-tuned"
 
 
 def _mean(trial: FrozenTrial) -> float:

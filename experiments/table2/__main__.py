@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import sys
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,6 +18,7 @@ from matplotlib import pyplot as plt
 from scipy import stats
 
 from experiments.cases import Case
+from experiments.ending import ending
 from experiments.figures import half_width, save
 from experiments.trials import Row, fill
 from grandplus.scratch import finished_whole
@@ -118,14 +120,19 @@ def plot(found: list[Cell], file: Path) -> None:
     save(figure, file)
 
 
-def main() -> None:
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--trials", type=int, default=PAPER_TRIALS)
     parser.add_argument("--datasets", nargs="+", default=["cora", "citeseer", "pubmed"])
     parser.add_argument("--matrices", nargs="+", default=["ppr", "avg", "single"])
     arguments = parser.parse_args()
-    cases = list(itertools.starmap(Case, itertools.product(arguments.datasets, arguments.matrices)))
-    found = cells(fill(FOLDER / "trials.csv", cases, arguments.trials))
+    return ending(lambda: make(arguments.datasets, arguments.matrices, arguments.trials))
+
+
+def make(datasets: list[str], matrices: list[str], trials: int) -> None:
+    """Complete the trials, and write the table and the plot."""
+    cases = list(itertools.starmap(Case, itertools.product(datasets, matrices)))
+    found = cells(fill(FOLDER / "trials.csv", cases, trials))
     with finished_whole(FOLDER / "table.md", alone=True) as partial:
         partial.write_text(table(found), encoding="utf-8")
     plot(found, FOLDER / "table.png")
@@ -133,4 +140,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,74 +1,17 @@
-"""The charts of a report, each an SVG; of what they show there is a mark, with its value."""
+"""The charts of one run, each an SVG; of what they show there is a mark, with its value."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from grandplus.report.comparison import Comparison
 from grandplus.report.gather import Run
 from grandplus.report.svg import Chart, around, ticks
-from grandplus.report.table import percent, points, with_interval
+from grandplus.report.table import percent
 
-ROW = 34  # pixels of a row of a chart with names on its left
 NUMBERED_CLASSES = 12  # with more, numbers no longer fit in the confusion matrix's cells
 MOST_NAMES = 8  # like 512–1023, side by side
-COLOURS = 8  # of runs, in the page's style; then from the first again
-_LANES = (0.0, 0.22, -0.22, 0.11, -0.11)  # of trials with similar scores
 PART = {"test": "test", "val": "validation"}
-
-
-def accuracies(runs: Sequence[Run]) -> Chart:
-    """Every trial of every run, with mean and interval."""
-    means = [run.metrics[run.details["judged_by"]]["accuracy"] for run in runs]
-    spans = [(of["mean"] - of.get("ci95", 0.0), of["mean"] + of.get("ci95", 0.0)) for of in means]
-    shown = [score for run, span in zip(runs, spans, strict=True) for score in (*run.accuracy, *span)]
-    low, high = around(shown, least=0.002)
-    rows = [(-float(row), run.name) for row, run in enumerate(runs)]
-    chart = Chart(
-        (low, high),
-        (-len(runs) + 0.5, 0.5),
-        x_ticks=ticks(low, high, "{:.1%}".format, 8),
-        y_ticks=rows,
-        label="Accuracy of each trial of each run",
-        x_title=f"{PART[runs[0].details['judged_by']]} accuracy: a dot a trial, mean and its 95 % interval",
-        width=920,
-        height=ROW * len(runs) + 64,
-        left=_room([run.name for run in runs]),
-    )
-    for (at, name), (row, run) in zip(rows, enumerate(runs), strict=True):
-        kind = f"run{row % COLOURS}"
-        for trial, score in enumerate(run.accuracy):
-            says = f"{name}, trial {trial}: {percent(score)}"
-            chart.dot(score, at + _LANES[trial % len(_LANES)], f"trial {kind}", says)
-        mean = means[row]["mean"]
-        chart.bar(spans[row], (at - 0.36, at + 0.36), f"interval {kind}", f"{name}: {with_interval(means[row])}")
-        chart.line([(mean, at - 0.36), (mean, at + 0.36)], f"mean {kind}")
-    return chart
-
-
-def differences(runs: Sequence[Run], comparisons: Sequence[Comparison]) -> Chart:
-    """The difference of every two runs, with its interval."""
-    names = [f"{runs[of.first].name} − {runs[of.second].name}" for of in comparisons]
-    low, high = around([0.0, *(end for of in comparisons for end in (of.test.low, of.test.high))], least=0.002)
-    rows = [(-float(row), name) for row, name in enumerate(names)]
-    chart = Chart(
-        (low, high),
-        (-len(rows) + 0.5, 0.5),
-        x_ticks=ticks(low, high, points, 8),
-        y_ticks=rows,
-        label="Differences of accuracy between runs",
-        x_title="difference of accuracy in points, with its 95 % interval",
-        width=920,
-        height=ROW * len(rows) + 64,
-        left=_room(names),
-    )
-    chart.line([(0, -len(rows) + 0.5), (0, 0.5)], "zero")
-    for (at, name), of in zip(rows, comparisons, strict=True):
-        kind = "found" if of.differs else "chance"
-        chart.line([(of.test.low, at), (of.test.high, at)], f"whisker {kind}")
-        chart.dot(of.test.difference, at, f"difference {kind}", f"{name}: {points(of.test.difference)}", 5)
-    return chart
 
 
 def trials(run: Run) -> Chart:
@@ -161,7 +104,7 @@ def reliability(run: Run) -> Chart:
 def by_degree(run: Run) -> Chart:
     """Accuracy of nodes with similar numbers of neighbours."""
     groups = run.details["by_degree"]
-    names = [_degrees(int(of["low"]), int(of["high"])) for of in groups]
+    names = [degrees(int(of["low"]), int(of["high"])) for of in groups]
     spans = [(number + 0.12, number + 0.88) for number in range(len(groups))]
     marks = [(number + 0.5, name) for number, name in enumerate(names)]
     if len(groups) > MOST_NAMES:  # they would overlap, so each group's least number stands at its left
@@ -179,6 +122,15 @@ def by_l1_error(run: Run) -> Chart | None:
     spans = [(of["low"], of["high"]) for of in groups]
     says = [f"L1 error {of['low']:.4f} to {of['high']:.4f}" for of in groups]
     return _groups(groups, spans, says, (0, right), ticks(0, right, "{:g}".format), "L1 error of the node's row")
+
+
+def degrees(low: int, high: int) -> str:
+    """How a group of degrees is named, from low to below high.
+
+    >>> degrees(1, 2), degrees(4, 8)
+    ('1', '4–7')
+    """
+    return str(low) if high - low == 1 else f"{low}–{high - 1}"
 
 
 def _groups(
@@ -206,20 +158,7 @@ def _groups(
     return chart
 
 
-def _degrees(low: int, high: int) -> str:
-    """
-    >>> _degrees(1, 2), _degrees(4, 8)
-    ('1', '4–7')
-    """
-    return str(low) if high - low == 1 else f"{low}–{high - 1}"
-
-
 def _named(number: int, name: str, many: bool) -> str:
     if many or name == str(number):
         return str(number)
     return f"{name if len(name) <= 14 else f'{name[:13]}…'} {number}"
-
-
-def _room(names: Sequence[str]) -> int:
-    """Pixels for names on the left."""
-    return min(360, 24 + 7 * max(map(len, names)))

@@ -7,7 +7,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from grandplus.report import charts
+from grandplus.report import charts, overlays
 from grandplus.report.comparison import Comparison
 from grandplus.report.gather import Run
 from grandplus.report.table import percent, points, value, with_interval
@@ -31,9 +31,10 @@ def page(runs: Sequence[Run], comparisons: Sequence[Comparison]) -> str:
         names=[run.name for run in runs],
         comparisons=comparisons,
         charts=charts,
+        overlays=overlays,
         facts_of=_facts,
         took=_took,
-        colours=charts.COLOURS,
+        colours=overlays.COLOURS,
     )
 
 

@@ -34,7 +34,7 @@ def test_stages_run_once_for_settings_that_lead_to_the_same_rows(tmp_path, monke
     monkeypatch.setattr(queue, "_run_stage", run_stage)
     repo = SimpleNamespace(cache=SimpleNamespace(local_cache_dir="cache"))
     (queue.CLONE / "left by a kill").mkdir(parents=True)
-    assert queue.run_shared_stages(repo, revisions) == 2
+    assert queue.run_shared_stages(repo, {of: queue.read_settings(of) for of in revisions}) == 2
     assert ran == [("preprocess", 0, "HEAD"), ("gfpush", 0, False), ("gfpush", 0, True)]
     assert not queue.CLONE.exists()
 
@@ -55,11 +55,11 @@ def test_a_card_that_git_does_not_know_is_named(tmp_path, monkeypatch):
     for name in ("known", "unknown"):
         (tmp_path / "params.yaml").write_text(f"dataset: {name}\n")
         commit(tmp_path, name)
-    queue._refuse_unknown_cards({"HEAD~1"})
+    queue.refuse_unknown_cards({"HEAD~1": queue.read_settings("HEAD~1")})
     with pytest.raises(
         GrandPlusError, match=r"data/catalog/unknown.yaml: is not in git, so .*; git add data/catalog/unk"
     ):
-        queue._refuse_unknown_cards({"HEAD"})
+        queue.refuse_unknown_cards({"HEAD": queue.read_settings("HEAD")})
 
 
 def test_an_empty_queue_is_told(tmp_path, monkeypatch, capsys):

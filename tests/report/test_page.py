@@ -38,8 +38,13 @@ def shown(html, tmp_path, *expressions):
 
 def test_a_browser_finds_all_marks_and_nothing_to_complain_about(runs, html, tmp_path):
     wanted = {"#accuracies circle.trial": 10 + 10 + 5 + 1, "#differences circle.difference": 3, "section.run": 4}
+    wanted |= {
+        "#beside .losses polyline.curve": 2 * 4,
+        "#beside .losses circle.end": 4,
+        "#beside .degree circle.group": sum(len(of.details["by_degree"]) for of in runs),
+    }
     for number, of in enumerate(runs):
-        section = f"section.run:nth-of-type({number + 3}) "
+        section = f"section.run:nth-of-type({number + 4}) "
         wanted |= {
             section + ".trials circle.trial.test": len(of.accuracy),
             section + ".trials circle.trial.val": len(of.accuracy),
@@ -97,6 +102,14 @@ def test_what_is_said_of_runs(runs, html):
     assert re.search(r"train +12\.5 +512", words(html))
     equal = compare([[0.5, 0.6]] * 2, [[1, 2]] * 2)
     assert "no evidence of a difference" in words(page(runs[:2], equal))
+
+
+def test_runs_with_the_same_classes_are_beside_one_another_by_class(runs, html, tmp_path):
+    assert "Each class" not in html  # the last run's classes are named otherwise
+    same = page(runs[:3], [])
+    assert len(re.findall('<circle class="mark found run[012]"', same)) == 3 * 3
+    confusion = runs[1].details["confusion"]
+    assert f"better, class 2: {confusion[2][2] / sum(confusion[2]):.2%}".replace("%", " %") in same
 
 
 def test_a_run_alone_is_compared_with_none(runs):
