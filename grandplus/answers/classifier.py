@@ -116,8 +116,8 @@ class GrandPlusClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         adjacency : scipy sparse (n, n); symmetrised, its values ignored
         X : (n, d) numbers, dense or scipy sparse
         y : (n,) labels of any kind; -1, None or NaN where unknown
-        train, val : numbers of nodes to train on and to validate on; both or neither. Without them each trial draws
-            ``train_per_class`` and ``val_per_class`` labelled nodes of each class
+        train, val : nodes to train on and to validate on, as numbers of rows or as masks; both or neither. Without
+            them each trial draws ``train_per_class`` and ``val_per_class`` labelled nodes of each class
         test : those that ``unlabelled="test"`` names; by default all others
 
         Raises
@@ -149,6 +149,10 @@ class GrandPlusClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_proba(self, nodes: ArrayLike | None = None) -> NDArray[np.float32]:
         """Calibrated probabilities float32 (b, C) of these nodes, by default of all; columns as ``classes_``.
 
+        Parameters
+        ----------
+        nodes : numbers of rows of X, or a mask of all
+
         Raises
         ------
         GrandPlusError : ``nodes`` are no rows of X.
@@ -156,13 +160,7 @@ class GrandPlusClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "calibration_")
         if nodes is None:
             return self._probabilities
-        rows, count = np.asarray(nodes), len(self._probabilities)
-        wrong = rows.dtype.kind not in "iub" if rows.size else False
-        if wrong or (rows.dtype.kind == "b" and rows.shape != (count,)):
-            raise GrandPlusError(f"nodes has type {rows.dtype} and shape {rows.shape}", expected="numbers of rows of X")
-        if rows.dtype.kind != "b" and rows.size and not 0 <= rows.min() <= rows.max() < count:
-            raise GrandPlusError(f"nodes names {rows.min()} to {rows.max()}", expected=f"0 to {count - 1}")
-        return np.asarray(self._probabilities[rows if rows.size else rows.astype(np.int64)])
+        return np.asarray(self._probabilities[_rows(nodes, len(self._probabilities), "nodes")])
 
     def predict(self, nodes: ArrayLike | None = None) -> NDArray[Any]:
         """Labels (b,) of these nodes, by default of all."""
@@ -250,12 +248,9 @@ def _split(given: dict[str, ArrayLike | None], labels: NDArray[np.int64]) -> dic
             continue
         if numbers is None:
             raise GrandPlusError(f"{part} is not given", expected="train and val, or neither")
-        nodes = np.asarray(numbers)
-        if nodes.ndim != 1 or nodes.dtype.kind not in "iu" or not len(nodes):
-            raise GrandPlusError(f"{part} has shape {nodes.shape} and type {nodes.dtype}", expected="numbers of nodes")
-        if nodes.min() < 0 or nodes.max() >= len(labels):
-            bad = nodes.min() if nodes.min() < 0 else nodes.max()
-            raise GrandPlusError(f"{part} names node {bad}", expected=f"0 to {len(labels) - 1}")
+        nodes = _rows(numbers, len(labels), part)
+        if not len(nodes):
+            raise GrandPlusError(f"{part} names no node", expected="one or more")
         if part != "test" and (labels[nodes] < 0).any():
             raise GrandPlusError(
                 f"{part} names node {nodes[labels[nodes] < 0][0]}", expected="nodes with a known label"
@@ -263,8 +258,22 @@ def _split(given: dict[str, ArrayLike | None], labels: NDArray[np.int64]) -> dic
         if taken[nodes].any() or len(np.unique(nodes)) < len(nodes):
             raise GrandPlusError(f"{part} names a node that is named already", expected="each once")
         taken[nodes] = True
-        found[part] = nodes.astype(np.int64) if part == "train" else np.sort(nodes).astype(np.int64)
+        found[part] = nodes if part == "train" else np.sort(nodes)
     return found
+
+
+def _rows(nodes: ArrayLike, count: int, what: str) -> NDArray[np.int64]:
+    """Row numbers of nodes, given as such or as a mask."""
+    given = np.asarray(nodes)
+    if given.dtype.kind == "b" and given.shape == (count,):
+        return np.flatnonzero(given)
+    if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
+        expected = f"numbers of rows, or a mask of {count}"
+        raise GrandPlusError(f"{what} has shape {given.shape} and type {given.dtype}", expected=expected)
+    wrong = given[(given < 0) | (given >= count)]
+    if len(wrong):
+        raise GrandPlusError(f"{what} names node {wrong[0]}", expected=f"0 to {count - 1}")
+    return given.astype(np.int64)
 
 
 @contextmanager

@@ -9,11 +9,14 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
+from ruamel.yaml import YAML
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from grandplus import GrandPlusClassifier
+from grandplus.datasets.raw import RawGraph
 from grandplus.errors import GrandPlusError
+from grandplus.importing.card import card_text
 from grandplus.settings import GFPush, Preprocess, Settings, Train
 
 NODES = 90
@@ -58,11 +61,12 @@ def test_defaults_suit_columns_of_any_scale():
 @pytest.mark.parametrize(
     ("nodes", "words"),
     [
-        (["cust-1"], "nodes has type <U6 and shape .1,.; expected numbers of rows of X"),
-        ([0.0], "nodes has type float64"),
-        ([True, False], "nodes has type bool and shape .2,."),
-        ([0, NODES], "nodes names 0 to 90; expected 0 to 89"),
-        ([-1], "nodes names -1 to -1; expected 0 to 89"),
+        (["cust-1"], "nodes has shape .1,. and type <U6; expected numbers of rows, or a mask of 90"),
+        ([0.0], "nodes has shape .1,. and type float64"),
+        ([True, False], "nodes has shape .2,. and type bool"),
+        ([0, NODES], "nodes names node 90; expected 0 to 89"),
+        ([-1], "nodes names node -1; expected 0 to 89"),
+        (3, r"nodes has shape \(\) and type int64"),
     ],
 )
 def test_nodes_are_rows(nodes, words):
@@ -111,6 +115,15 @@ def test_given_nodes_are_trained_and_validated_on():
     assert first.tobytes() == second.tobytes()
 
 
+def test_masks_name_nodes_too():
+    adjacency, X, labels = problem()
+    parts = np.arange(NODES) % 9
+    masks = small().fit(adjacency, X, labels, train=parts < 2, val=parts == 4)
+    numbers = small().fit(adjacency, X, labels, train=np.flatnonzero(parts < 2), val=np.flatnonzero(parts == 4))
+    assert masks.predict_proba().tobytes() == numbers.predict_proba().tobytes()
+    assert masks.predict(parts == 7).tobytes() == masks.predict(np.flatnonzero(parts == 7)).tobytes()
+
+
 def test_the_seed_decides_and_the_callers_threads_stay():
     adjacency, X, y = problem()
     torch.set_num_threads(2)
@@ -143,6 +156,15 @@ def test_parameters_are_those_of_params_yaml():
     }
     assert set(inspect.signature(GrandPlusClassifier).parameters) == wanted
     assert {"matrix", "seed", "trials", "gfpush", "preprocess", "train"} <= set(Settings.model_fields)
+
+
+@pytest.mark.parametrize("width", [10, 60])
+def test_defaults_are_those_of_an_imported_card(width):
+    raw = RawGraph(np.zeros((2, 0), np.int64), 9, np.eye(9, width), np.zeros(9, np.int64), ["a", "b"], np.arange(9), [])
+    card = YAML(typ="safe", pure=True).load(card_text("own", {}, {"features": "as-is"}, raw))["avg"]
+    wanted = GFPush(**card["gfpush"]).model_dump() | Train(**card["train"]).model_dump()
+    mine = GrandPlusClassifier(dropout_input=0.5 if width >= 50 else 0).get_params()
+    assert {name: mine[name] for name in wanted} == wanted
 
 
 def test_scikit_learn_can_copy_and_change_it():
@@ -178,8 +200,9 @@ ADJACENCY, X, Y = problem()
         ({}, {"train": [0, 0], "val": [1, 2]}, "train names a node that is named already"),
         ({}, {"train": [0, 90], "val": [1, 2]}, "train names node 90; expected 0 to 89"),
         ({}, {"train": [0, -2], "val": [1, 2]}, "train names node -2; expected 0 to 89"),
-        ({}, {"train": [], "val": [1, 2]}, "train has shape .0,."),
-        ({}, {"train": [True] * NODES, "val": [1, 2]}, "train has .* type bool"),
+        ({}, {"train": [], "val": [1, 2]}, "train names no node"),
+        ({}, {"train": [True] * 3, "val": [1, 2]}, "train has .* type bool"),
+        ({}, {"train": [0.0, 1.0], "val": [1, 2]}, "train has .* type float64"),
         ({}, {"train": [0, 1], "val": [2], "y": np.where(Y == 2, -1, Y)}, "val names node 2; expected nodes with a kn"),
     ],
 )
