@@ -10,11 +10,13 @@ order.png (Figure 5), unlabelled.png and table.md.
 from __future__ import annotations
 
 import argparse
+import sys
 
 import numpy as np
 from matplotlib import pyplot as plt
 
 from experiments.cases import Case
+from experiments.ending import ending
 from experiments.figures import half_width, save
 from experiments.parameters.studies import (
     COLUMNS,
@@ -79,10 +81,15 @@ def table(scores: dict[Case, list[float]], times: Times) -> str:
     return "\n".join(lines)
 
 
-def main() -> None:
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--trials", type=int, default=10, help="at least 2")
     trials = parser.parse_args().trials
+    return ending(lambda: make(trials))
+
+
+def make(trials: int) -> None:
+    """Complete the trials, and write the plots and the table."""
     if not SECONDS.exists():
         SECONDS.write_text(",".join(COLUMNS) + "\n", encoding="utf-8")
     cases = list(dict.fromkeys(case for study in STUDIES for case in study.cases()))
@@ -102,4 +109,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

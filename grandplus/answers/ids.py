@@ -50,7 +50,7 @@ def rows_of(node_ids: NDArray[Any], wanted: Sequence[str]) -> NDArray[np.int64]:
 
     Raises
     ------
-    GrandPlusError : there is no such node; names the nearest.
+    GrandPlusError : there is no such node; names those nearest to it, or some.
 
     >>> rows_of(np.array(["ann", "bob"], object), ["bob", "ann", "bob"]).tolist()
     [1, 0, 1]
@@ -62,8 +62,9 @@ def rows_of(node_ids: NDArray[Any], wanted: Sequence[str]) -> NDArray[np.int64]:
     row_of = dict(zip(known.take(pa.array(found)).to_pylist(), found.tolist(), strict=True))
     for key in keys:
         if key not in row_of:
-            fix = f"the nearest are {', '.join(map(str, _nearest(known, key)))}"
-            raise GrandPlusError(f"there is no node {key}", expected="an id that the data came with", fix=fix)
+            raise GrandPlusError(
+                f"there is no node {key}", expected="an id that the data came with", fix=_hint(known, key)
+            )
     return np.array([row_of[key] for key in keys], np.int64)
 
 
@@ -79,8 +80,14 @@ def _is_of(key: Key, kind: pa.DataType) -> bool:
     return isinstance(key, int) and limits.min <= key <= limits.max
 
 
+def _hint(known: pa.Array, key: Key) -> str:
+    nearest = _nearest(known, key)
+    named = ", ".join(map(str, nearest or known[:NEAREST].to_pylist()))
+    return f"the nearest are {named}" if nearest else f"ids are like {named}"
+
+
 def _nearest(known: pa.Array, key: Key) -> list[Key]:
-    """Integers by their distance, texts by their likeness; of a large graph, among those that begin alike."""
+    """Integers by their distance, texts that are alike; of a large graph, among those that begin alike."""
     if isinstance(key, int):
         values = known.to_numpy()
         within = min(max(key, int(values.min())), int(values.max()))  # else all are equally far, as float64 rounds
@@ -89,4 +96,4 @@ def _nearest(known: pa.Array, key: Key) -> list[Key]:
     texts = known.cast(pa.string())
     starts = (texts.filter(pc.starts_with(texts, key[:length])) for length in range(len(key), -1, -1))
     alike = next(some for some in starts if len(some) or not len(texts))
-    return list(difflib.get_close_matches(key, alike[:CANDIDATES].to_pylist(), n=NEAREST, cutoff=0))
+    return list(difflib.get_close_matches(key, alike[:CANDIDATES].to_pylist(), n=NEAREST))
