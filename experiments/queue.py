@@ -23,6 +23,7 @@ from dvc.repo import Repo
 from ruamel.yaml import YAML
 
 from experiments.ending import ending
+from grandplus import resources
 from grandplus.errors import GrandPlusError
 from grandplus.scratch import locked
 
@@ -48,7 +49,8 @@ def run(jobs: int) -> int:
     except NotDvcRepoError:
         raise GrandPlusError("is no DVC project", where=Path.cwd(), fix="run from the top of the checkout") from None
     queue = repo.experiments.celery_queue
-    queued = {entry.stash_rev for entry in queue.iter_queued()}
+    noted = {entry.stash_rev: resources.of_experiment(entry.baseline_rev, entry.name) for entry in queue.iter_queued()}
+    queued = noted.keys()
     if not queued:
         raise GrandPlusError("nothing is queued", fix="queue experiments with dvc exp run --queue")
     settings = {revision: read_settings(revision) for revision in sorted(queued)}
@@ -56,7 +58,7 @@ def run(jobs: int) -> int:
     start = time.monotonic()
     CLONE.parent.mkdir(exist_ok=True)
     with locked(CLONE.with_suffix(".lock")):
-        count = run_shared_stages(repo, settings)
+        count = run_shared_stages(repo, settings, noted)
     shared = time.monotonic()
     print(f"rows of {count} settings, for {len(queued)} experiments: {shared - start:.0f} s", flush=True)
     subprocess.run([sys.executable, "-m", "dvc", "queue", "start", "--jobs", str(jobs)], check=True)
@@ -91,16 +93,27 @@ def read_settings(revision: str) -> dict[str, Any]:
     return settings
 
 
-def run_shared_stages(repo: Repo, queued: dict[str, Any]) -> int:
-    """Run the stages up to gfpush in a clone that shares DVC's cache, once for equal settings; how many those are."""
+def run_shared_stages(repo: Repo, queued: dict[str, Any], noted: dict[str, Path]) -> int:
+    """Run the stages up to gfpush in a clone that shares DVC's cache, once for equal settings; how many those are.
+
+    queued : params.yaml of each experiment, by revision
+    noted : where it is noted what their stages took
+    """
     shutil.rmtree(CLONE, ignore_errors=True)  # of a run that was killed
     _run("git", "clone", "--quiet", "--shared", "--no-checkout", ".", str(CLONE))
     try:
         # The last commit's graph first: without it DVC can't restore another one's rows for an experiment.
         _run_stage("preprocess", "HEAD", repo.cache.local_cache_dir)
-        distinct = {str([of.get(key) for key in SHARED]): revision for revision, of in queued.items()}
-        for revision in distinct.values():
-            _run_stage("gfpush", revision, repo.cache.local_cache_dir)
+        distinct: dict[str, list[str]] = {}
+        for revision, of in queued.items():
+            distinct.setdefault(str([of.get(key) for key in SHARED]), []).append(revision)
+        for revisions in distinct.values():
+            taken = CLONE / resources.LAST
+            taken.unlink(missing_ok=True)
+            _run_stage("gfpush", revisions[0], repo.cache.local_cache_dir)
+            for revision in revisions:
+                for stage, took in resources.read(taken).items():
+                    resources.add(noted[revision], stage, took)
     finally:
         shutil.rmtree(CLONE, ignore_errors=True)
     return len(distinct)

@@ -29,11 +29,11 @@ class Taken(TypedDict):
 def note(stage: str, seconds: float) -> None:
     """Note what this process took, with its worker processes, to do a stage's work."""
     taken: Taken = {"seconds": round(seconds, 2), "memory": _peak()}
-    _add(LAST, stage, taken)
+    add(LAST, stage, taken)
     name = os.environ.get("DVC_EXP_NAME")  # set by DVC, like the other two
     if name:
         root = Path(os.environ.get("DVC_ROOT") or ".")
-        _add(root / of_experiment(os.environ.get("DVC_EXP_BASELINE_REV", ""), name), stage, taken)
+        add(root / of_experiment(os.environ.get("DVC_EXP_BASELINE_REV", ""), name), stage, taken)
 
 
 def of_experiment(baseline: str, name: str) -> Path:
@@ -50,7 +50,8 @@ def read(file: Path) -> dict[str, Taken]:
     return found
 
 
-def _add(file: Path, stage: str, taken: Taken) -> None:
+def add(file: Path, stage: str, taken: Taken) -> None:
+    """Note it in a file, beside other stages and in place of an earlier run of this one."""
     file.parent.mkdir(parents=True, exist_ok=True)
     with locked(file.with_suffix(".lock"), quiet=True), finished_whole(file, alone=True) as partial:
         partial.write_text(json.dumps(read(file) | {stage: taken}, indent=2) + "\n", encoding="utf-8")

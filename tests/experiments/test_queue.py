@@ -11,6 +11,7 @@ from project import commit
 from ruamel.yaml import YAML
 
 from experiments import queue
+from grandplus import resources
 from grandplus.errors import GrandPlusError
 
 SETTINGS = {"dataset": "cora", "matrix": "ppr", "gfpush": {"top_k": 8}, "train": {"lr": 0.1}}
@@ -28,15 +29,20 @@ def test_stages_run_once_for_settings_that_lead_to_the_same_rows(tmp_path, monke
     ran = []
 
     def run_stage(stage, revision, cache):
+        if len(ran) < 2:  # the third finds all in the cache
+            resources.add(queue.CLONE / resources.LAST, stage, {"seconds": len(ran), "memory": 1})
         settings = subprocess.run(["git", "show", f"{revision}:params.yaml"], cwd=queue.CLONE, capture_output=True)
         ran.append((stage, settings.returncode, revision if revision == "HEAD" else b"top_k: 9" in settings.stdout))
 
     monkeypatch.setattr(queue, "_run_stage", run_stage)
     repo = SimpleNamespace(cache=SimpleNamespace(local_cache_dir="cache"))
     (queue.CLONE / "left by a kill").mkdir(parents=True)
-    assert queue.run_shared_stages(repo, {of: queue.read_settings(of) for of in revisions}) == 2
+    noted = {of: tmp_path / f"{number}.json" for number, of in enumerate(revisions)}
+    assert queue.run_shared_stages(repo, {of: queue.read_settings(of) for of in revisions}, noted) == 2
     assert ran == [("preprocess", 0, "HEAD"), ("gfpush", 0, False), ("gfpush", 0, True)]
     assert not queue.CLONE.exists()
+    once = {"gfpush": {"seconds": 1, "memory": 1}}
+    assert [resources.read(file) for file in noted.values()] == [once, once, {}, once]
 
 
 @pytest.mark.parametrize(("arguments", "message"), [([], "is no DVC project"), (["--jobs=0"], "--jobs is 0")])
