@@ -9,7 +9,7 @@ repro: .venv/ready ## run the pipeline and print what came out
 	@python -m grandplus results
 
 test: .venv/ready ## run the tests, a process on each core
-	python -m pytest -n auto --dist loadfile
+	python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 check: .venv/ready ## lint, format and types
 	ruff check .

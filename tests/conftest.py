@@ -22,8 +22,14 @@ hypothesis_settings.load_profile("untimed")
 
 collect_ignore_glob = ["*conftest.py"]  # their doctests, for which names would have to differ
 ROOT = Path(__file__).resolve().parents[1]
+LONG = ("stages", "faults", "experiments", "importing")  # folders in which a file takes a minute or more
 CATALOG = ROOT / "data" / "catalog"
 _MIRROR_BESIDE = ROOT.parent / "shared" / "datasets" / "planetoid"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Long files first, or one of them would be left to a single process at the end."""
+    items.sort(key=lambda item: item.path.parent.name not in LONG)  # else as they were
 
 
 @pytest.fixture(scope="session")

@@ -108,7 +108,6 @@ def test_a_second_run_runs_nothing(project):
     ("change", "first"),
     [
         ("train.lr=0.005", "train"),
-        ("gfpush.top_k=8", "gfpush"),
         ("preprocess.unlabelled=100", "preprocess"),
         ("seed=1", "preprocess"),
     ],
@@ -163,25 +162,24 @@ def test_the_page_of_dvc_plots_needs_no_network(project, tmp_path):
     assert all(address.startswith("file:") for address in seen.requests)
 
 
-@pytest.mark.parametrize("way", ["--temp", "--queue"])
-def test_an_experiment_elsewhere_runs_its_own_code(project, way):
+def test_a_queued_experiment_runs_its_own_code(project):
     """The edited code of the workspace is part of the experiment, though it runs in another folder."""
     metrics = project.folder / "grandplus/evaluation/metrics.py"
     start = "    found: dict[str, Any] = {}\n"
     assert start in metrics.read_text()
-    metrics.write_text(metrics.read_text().replace(start, f'    found: dict[str, Any] = {{"mark": {len(way)}000}}\n'))
-    name = f"elsewhere{way}"
-    project.dvc("exp", "run", way, "-n", name, "-S", f"gfpush.top_k={len(way)}")  # rows that no other test makes
-    if way == "--queue":
-        printed = project.python("experiments.queue")
-        assert printed.count("> python -m stages.gfpush\n") == 1  # before the experiment, which finds it in the cache
-        assert f"1 of 1, {name}: Success" in printed
-        ran = re.findall(r"Running stage '(\w+)'", project.dvc("queue", "logs", name))
-        assert ran == ["train", "infer", "evaluate"]
-        project.dvc("queue", "stop")
+    metrics.write_text(metrics.read_text().replace(start, '    found: dict[str, Any] = {"mark": 7000}\n'))
+    project.dvc("exp", "run", "--queue", "-n", "elsewhere", "-S", "gfpush.top_k=7")  # rows that no other test makes
+    printed = project.python("experiments.queue")
+    assert printed.count("> python -m stages.gfpush\n") == 1  # before the experiment, which finds it in the cache
+    assert "1 of 1, elsewhere: Success" in printed
+    ran = re.findall(r"Running stage '(\w+)'", project.dvc("queue", "logs", "elsewhere"))
+    assert ran == ["train", "infer", "evaluate"]
+    project.dvc("queue", "stop")
+    [noted] = (project.folder / ".grandplus/resources").glob("*-elsewhere.json")
+    assert list(json.loads(noted.read_text())) == ["gfpush", "train", "infer", "evaluate"]
     project.restore()
-    [line] = [line for line in project.dvc("exp", "show", "--csv").splitlines() if name in line]
-    assert f",{len(way)}000," in line  # the mark is among the metrics
+    [line] = [line for line in project.dvc("exp", "show", "--csv").splitlines() if "elsewhere" in line]
+    assert ",7000," in line  # the mark is among the metrics
 
 
 @pytest.mark.parametrize(
