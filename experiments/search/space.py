@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
+import psutil  # type: ignore[import-untyped]
 from optuna.trial import BaseTrial
 
 from experiments.cases import Case
+from grandplus import execution
+from grandplus.graph import Graph
 from grandplus.settings import Settings
+from grandplus.training.trials import predicted_peak
 
 Space = dict[str, tuple[Any, ...]]
 # The network first; then the propagation, with the network that was found.
@@ -37,6 +42,20 @@ def own_values(stage: str, settings: Settings) -> dict[str, Any]:
 def space_of(stage: str, settings: Settings) -> Space:
     """A stage's values, with the dataset's own among them."""
     return {key: tuple(sorted({*STAGES[stage][key], value})) for key, value in own_values(stage, settings).items()}
+
+
+def without_too_wide(space: Space, graph: Graph, settings: Settings) -> Space:
+    """The space without widths for which ``GRANDPLUS_MEMORY``, or all of this machine's, has no room."""
+    if "train.hidden" not in space:
+        return space
+    limited = os.environ.get("GRANDPLUS_MEMORY", "").strip()
+    budget = execution.memory() if limited else int(psutil.virtual_memory().total)
+
+    def fits(width: int) -> bool:
+        wide = settings.train.model_copy(update={"layers": 2, "hidden": width})
+        return predicted_peak(graph.features, len(graph.classes), wide) <= budget
+
+    return space | {"train.hidden": tuple(filter(fits, space["train.hidden"]))}
 
 
 def suggest(trial: BaseTrial, space: Space, settings: Settings) -> dict[str, Any]:

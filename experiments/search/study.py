@@ -129,13 +129,13 @@ def validation(seed: int, case: Case) -> float | str:
     """
     torch.set_num_threads(1)
     prepared = prepare(case, SEEDS)
+    trials_at_once(prepared.graph, prepared.settings.train)  # what this machine lacks for now is no trait of the values
+    split = prepared.splits.of(seed)
     try:
-        trials_at_once(prepared.graph, prepared.settings.train)
-        split = prepared.splits.of(seed)
         trained = train_blind(prepared, split, seed)
-        predicted = infer(prepared.graph, trained.model)[split.val].argmax(axis=1)
     except GrandPlusError as error:
         return str(error)
+    predicted = infer(prepared.graph, trained.model)[split.val].argmax(axis=1)
     return float((predicted == prepared.graph.labels[split.val]).mean())
 
 

@@ -213,14 +213,38 @@ def test_what_cannot_be_trained_is_noted_and_the_search_goes_on(checkout, here, 
         search("ring", "single", {"network": 1, "propagation": 1})
 
 
-def test_what_memory_has_no_room_for_is_noted(checkout, here, monkeypatch):
+def test_widths_that_memory_has_no_room_for_are_left_out(checkout, here, monkeypatch, capsys):
     needed = predicted_peak(prepare(Case("ring", "avg"), 3).graph.features, 3, Case("ring", "avg").settings(3).train)
     monkeypatch.setattr("grandplus.inference.BASE", 0)  # which needs less than training, but for this
     monkeypatch.setenv("GRANDPLUS_MEMORY", f"{needed + 2**16}B")
-    search("ring", "avg", {"network": 3, "propagation": 1})
-    failed = [t for t in studies(checkout)["network"].trials if t.state == TrialState.FAIL]
-    assert {trial.params["train.hidden"] for trial in failed} == {512}
-    assert all("training would need" in trial.user_attrs[study.FAILED] for trial in failed)
+    search("ring", "avg", {"network": 6, "propagation": 1})
+    [left_out] = [line for line in capsys.readouterr().out.splitlines() if line.startswith("left out")]
+    assert left_out == "left out, as memory has no room for them: train.hidden=128,256,512,1024"
+    found = studies(checkout)["network"].trials
+    assert {trial.params.get("train.hidden", 32) for trial in found} <= {32, 64}
+    assert all(trial.state != TrialState.FAIL for trial in found)
+
+
+@pytest.mark.parametrize("value", ["1MB", "abc"])
+def test_what_the_environment_lacks_ends_a_search_and_leaves_no_mark(checkout, here, monkeypatch, value):
+    monkeypatch.setenv("GRANDPLUS_MEMORY", value)
+    with pytest.raises(GrandPlusError, match=r"training would need|GRANDPLUS_MEMORY is 'abc'"):
+        search("ring", "avg", {"network": 1, "propagation": 1})
+    monkeypatch.delenv("GRANDPLUS_MEMORY")
+    ran = study.validation
+
+    def short_of_memory(seed, case):
+        if seed == 1:
+            raise GrandPlusError("inference would need more memory than there is")
+        return ran(seed, case)
+
+    monkeypatch.setattr(study, "validation", short_of_memory)
+    with pytest.raises(GrandPlusError, match="inference would need"):
+        search("ring", "avg", {"network": 1, "propagation": 1})
+    monkeypatch.setattr(study, "validation", ran)
+    search("ring", "avg", {"network": 1, "propagation": 1})
+    [trial] = studies(checkout)["network"].trials
+    assert trial.state == TrialState.COMPLETE
 
 
 @pytest.mark.parametrize(
