@@ -170,7 +170,7 @@ def test_a_queued_experiment_runs_its_own_code(project):
     metrics.write_text(metrics.read_text().replace(start, '    found: dict[str, Any] = {"mark": 7000}\n'))
     project.dvc("exp", "run", "--queue", "-n", "elsewhere", "-S", "gfpush.top_k=7")  # rows that no other test makes
     printed = project.python("experiments.queue")
-    assert printed.count("> python -m stages.gfpush\n") == 1  # before the experiment, which finds it in the cache
+    assert "rows of 1 of 1 settings: elsewhere" in printed  # before the experiment, which finds them in the cache
     assert "1 of 1, elsewhere: Success" in printed
     ran = re.findall(r"Running stage '(\w+)'", project.dvc("queue", "logs", "elsewhere"))
     assert ran == ["train", "infer", "evaluate"]
