@@ -6,7 +6,7 @@ import csv
 import functools
 import io
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -20,21 +20,18 @@ from grandplus import execution
 from grandplus.inference import infer, model_inputs
 from grandplus.scratch import finished_whole
 from grandplus.splits import Split
-from grandplus.training.trainer import Trained, train
+from grandplus.training.trainer import EarlyStopping, Trained, train
 
 COLUMNS = ("dataset", "matrix", "change", "trial", "validation", "test", "train_loss", "val_loss", "steps", "inputs")
 Row = dict[str, Any]
-Score = Callable[[int, Case, int], Row]
 _inputs: dict[Case, NDArray[np.float32]] = {}  # of every node, which the trials of a case share
 
 
-def fill(file: Path, cases: list[Case], trials: int, score: Score | None = None) -> list[Row]:
+def fill(file: Path, cases: list[Case], trials: int) -> list[Row]:
     """Make ``file`` hold ``trials`` trials of each case, and give those.
 
     Trial by trial over all cases, so that a table of few trials is there early. Lines whose inputs
     (settings and graph) are no longer those of the case are made anew.
-
-    score : what to call with trials, a case and a trial's number, in place of ``score_trial``
     """
     wanted = [(case, trial) for trial in range(trials) for case in cases]
     inputs = {(case.dataset, case.matrix, case.change): prepare(case, trials).inputs for case in cases}
@@ -43,7 +40,7 @@ def fill(file: Path, cases: list[Case], trials: int, score: Score | None = None)
     missing = [task for task in wanted if _name(*task) not in kept]
     bar = tqdm(total=len(wanted), initial=len(wanted) - len(missing), unit="trial", disable=None)
     with file.open("a", encoding="utf-8") as out:
-        task = functools.partial(score or score_trial, trials)
+        task = functools.partial(score_trial, trials)
         for row in execution.map_processes(task, *zip(*missing, strict=True)) if missing else ():
             out.write(_line(row))
             out.flush()
@@ -79,7 +76,13 @@ def score_trial(trials: int, case: Case, trial: int) -> Row:
     }
 
 
-def train_blind(prepared: Prepared, split: Split, trial: int, labels: NDArray[np.int64] | None = None) -> Trained:
+def train_blind(
+    prepared: Prepared,
+    split: Split,
+    trial: int,
+    labels: NDArray[np.int64] | None = None,
+    stopping: EarlyStopping | None = None,
+) -> Trained:
     """Train with the labels of everything but training and validation nodes hidden (-1)."""
     given = prepared.graph.labels if labels is None else labels
     seen = np.full_like(given, -1)
@@ -94,6 +97,7 @@ def train_blind(prepared: Prepared, split: Split, trial: int, labels: NDArray[np
         settings.train,
         classes=prepared.graph.classes,
         seed=[settings.seed, trial],
+        stopping=stopping,
     )
 
 

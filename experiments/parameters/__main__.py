@@ -3,7 +3,7 @@
     python -m experiments.parameters
 
 On Pubmed, and on a hundredth of MAG-Scholar-C's twin, which is made on the spot. Resumable: finished trials are kept
-in trials.csv, and what the first of a case takes in seconds.csv (CPU time). Writes rmax_and_k.png (Figure 4),
+in trials.csv, and CPU times, taken when all trials are done, in seconds.csv. Writes rmax_and_k.png (Figure 4),
 order.png (Figure 5), unlabelled.png and table.md.
 """
 
@@ -17,44 +17,37 @@ from matplotlib import pyplot as plt
 
 from experiments.cases import Case
 from experiments.ending import ending
-from experiments.figures import half_width, save
-from experiments.parameters.studies import (
-    COLUMNS,
-    DATASETS,
-    FOLDER,
-    SECONDS,
-    STUDIES,
-    Study,
-    Times,
-    read_seconds,
-    score_and_time,
-)
+from experiments.figures import save
+from experiments.parameters.studies import DATASETS, FOLDER, STUDIES, Study, Times, measure
 from experiments.trials import fill
 from grandplus.scratch import finished_whole
 
 
 def plot(study: Study, scores: dict[Case, list[float]], times: Times) -> None:
-    """Mean test accuracy with its 95 % interval, and time, a row of panels for each dataset."""
-    figure, axes = plt.subplots(len(DATASETS), 2, figsize=(8.5, 6), layout="constrained")
-    for (accuracy, seconds), dataset in zip(axes, DATASETS, strict=True):
+    """Test accuracy of each trial and a line through the means, and times, a row of panels for each dataset."""
+    figure, axes = plt.subplots(len(DATASETS), 3, figsize=(11, 5.6), layout="constrained")
+    for (accuracy, push, step), dataset in zip(axes, DATASETS, strict=True):
         x = study.x[dataset]
         for number, line in enumerate(study.lines):
-            at = np.arange(len(x)) + 0.06 * (number - (len(study.lines) - 1) / 2)  # intervals beside one another
+            at = np.arange(len(x)) + 0.1 * (number - (len(study.lines) - 1) / 2)  # dots beside one another
             cases = [study.case(dataset, line, value) for value in x]
-            means = [np.mean(scores[case]) for case in cases]
-            widths = [half_width(np.std(scores[case], ddof=1), len(scores[case])) for case in cases]
             label = f"{study.names[0]} {line:g}" if isinstance(line, float) else line
-            accuracy.errorbar(at, means, yerr=widths, fmt="o-", capsize=3, markersize=4, label=label)
-            seconds.plot(at, [sum(times[case]) for case in cases], "o-", markersize=4)
-        accuracy.set_ylabel("test accuracy, %")
-        seconds.set_ylabel("CPU seconds of a trial, with GFPush")
-        seconds.set_ylim(bottom=0)
-        for axis in (accuracy, seconds):
+            accuracy.plot(at, [np.mean(scores[case]) for case in cases], color=f"C{number}", label=label)
+            for place, case in zip(at, cases, strict=True):
+                accuracy.plot([place] * len(scores[case]), scores[case], "o", color=f"C{number}", alpha=0.6, ms=3.5)
+            push.plot(at, [times[case][0] for case in cases], "o-", ms=3.5)
+            step.plot(at, [times[case][1] for case in cases], "o-", ms=3.5)
+        for axis, title in zip(
+            (accuracy, push, step), ("test accuracy, %", "GFPush, CPU s", "a step, CPU ms"), strict=True
+        ):
+            axis.set_ylabel(title)
             axis.set_xticks(range(len(x)), [f"{value:,}" if isinstance(value, int) else value for value in x])
             axis.set_xlabel(study.names[1])
-            axis.set_title(dataset)
+            axis.set_title(dataset, fontsize="medium")
             axis.grid(alpha=0.3)
-    axes[0][0].legend(frameon=False)
+        for axis in (push, step):
+            axis.set_ylim(bottom=0)
+    axes[0][0].legend(frameon=False, fontsize="small")
     figure.suptitle(study.paper, fontsize="medium")
     save(figure, FOLDER / f"{study.file}.png")
 
@@ -66,7 +59,7 @@ def table(scores: dict[Case, list[float]], times: Times) -> str:
         lines += [
             f"{' '.join(study.paper.split())}.",
             "",
-            f"| dataset | {' | '.join(study.names)} | test accuracy | trials | GFPush, s | the rest, s |",
+            f"| dataset | {' | '.join(study.names)} | test accuracy | trials | GFPush, CPU s | a step, CPU ms |",
             "|---|---|---|---|---|---|---|",
         ]
         for dataset in DATASETS:
@@ -75,8 +68,8 @@ def table(scores: dict[Case, list[float]], times: Times) -> str:
                     case = study.case(dataset, line, x)
                     mean, deviation = np.mean(scores[case]), np.std(scores[case], ddof=1)
                     accuracy = f"{mean:.2f} ± {deviation:.2f} | {len(scores[case])}"
-                    push, rest = times[case]
-                    lines.append(f"| {dataset} | {line} | {x} | {accuracy} | {push:.1f} | {rest:.1f} |")
+                    push, step = times[case]
+                    lines.append(f"| {dataset} | {line} | {x} | {accuracy} | {push:.2f} | {step:.1f} |")
         lines.append("")
     return "\n".join(lines)
 
@@ -89,17 +82,15 @@ def main() -> int:
 
 
 def make(trials: int) -> None:
-    """Complete the trials, and write the plots and the table."""
-    if not SECONDS.exists():
-        SECONDS.write_text(",".join(COLUMNS) + "\n", encoding="utf-8")
+    """Complete the trials and the times, and write the plots and the table."""
     cases = list(dict.fromkeys(case for study in STUDIES for case in study.cases()))
-    rows = fill(FOLDER / "trials.csv", cases, trials, score_and_time)
+    rows = fill(FOLDER / "trials.csv", cases, trials)
     scores = {
         case: [100 * row["test"] for row in rows if (row["dataset"], row["matrix"], row["change"]) == named]
         for case in cases
         for named in [(case.dataset, case.matrix, case.change)]
     }
-    times = read_seconds(cases)
+    times = measure(cases, trials)
     for study in STUDIES:
         plot(study, scores, times)
     text = table(scores, times)

@@ -9,17 +9,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from experiments.cases import Case, prepare
-from experiments.trials import Row, score_trial
+import torch
+from tqdm import tqdm
+
+from experiments.cases import Case, Prepared, prepare
+from experiments.trials import train_blind
 from grandplus.propagation.gfpush import gfpush
+from grandplus.scratch import finished_whole
+from grandplus.training.model import MLP
+from grandplus.training.trainer import EarlyStopping
 
 FOLDER = Path(__file__).parent
 SECONDS = FOLDER / "seconds.csv"
-COLUMNS = ("dataset", "matrix", "change", "push", "train and infer")
+COLUMNS = ("dataset", "matrix", "change", "gfpush, s", "step, ms")
+STEPS = 100  # of training that are measured
 # Where single is smoothed too much its loss falls ever more slowly; the others end by themselves in a tenth of that.
 DATASETS = {"pubmed": (), "twin-mag-scholar-c": (("synthetic.scale", 0.01), ("train.max_epochs", 500))}
 MATRICES = ("ppr", "avg", "single")
-Times = dict[Case, tuple[float, float]]  # CPU seconds: GFPush; training and inference
+Times = dict[Case, tuple[float, float]]  # CPU time: seconds of GFPush; milliseconds of a step, validation included
 
 
 @dataclass(frozen=True)
@@ -79,28 +86,46 @@ STUDIES = (
 )
 
 
-def score_and_time(trials: int, case: Case, trial: int) -> Row:
-    """``score_trial``, which notes the CPU seconds of a case's first trial."""
-    if trial:
-        return score_trial(trials, case, trial)
-    prepared = prepare(case, trials)
+def measure(cases: list[Case], trials: int) -> Times:
+    """What each case takes; those that are measured already are read from seconds.csv."""
+    torch.set_num_threads(1)
+    found = _read_seconds()
+    for case in tqdm(cases, unit="case", disable=None):
+        key = case.dataset, case.matrix, case.change
+        if key not in found:
+            found[key] = _measure(prepare(case, trials))
+            lines = [COLUMNS, *((*named, *(f"{value:.3f}" for value in took)) for named, took in found.items())]
+            with finished_whole(SECONDS, alone=True) as partial, partial.open("w", encoding="utf-8", newline="") as out:
+                csv.writer(out, lineterminator="\n").writerows(lines)
+    return {case: found[case.dataset, case.matrix, case.change] for case in cases}
+
+
+def _read_seconds() -> dict[tuple[str, ...], tuple[float, float]]:
+    if not SECONDS.exists():
+        return {}
+    _, *lines = csv.reader(SECONDS.read_text(encoding="utf-8").splitlines())
+    return {tuple(named): (float(push), float(step)) for *named, push, step in lines}
+
+
+def _measure(prepared: Prepared) -> tuple[float, float]:
     push, nodes = prepared.settings.gfpush, prepared.rows.node
     options: dict[str, Any] = {"weights": prepared.rows.info.weights, "rmax": push.rmax, "top_k": push.top_k}
     gfpush(prepared.graph, nodes[:1], **options)  # compiles, or reads what is compiled
     start = time.process_time()
     gfpush(prepared.graph, nodes, **options)
-    pushed = time.process_time()
-    row = score_trial(trials, case, trial)
-    seconds = (f"{pushed - start:.2f}", f"{time.process_time() - pushed:.2f}")
-    with SECONDS.open("a", encoding="utf-8", newline="") as out:
-        csv.writer(out, lineterminator="\n").writerow((case.dataset, case.matrix, case.change, *seconds))
-    return row
+    pushed = time.process_time() - start
+    watch = Watch(patience=0)
+    train_blind(prepared, prepared.splits.of(0), 0, stopping=watch)
+    return pushed, 1000 * (watch.ended - watch.started) / STEPS
 
 
-def read_seconds(cases: list[Case]) -> Times:
-    """The last that was measured of each case; a line that a kill has cut short is left out."""
-    whole = SECONDS.read_text(encoding="utf-8").rpartition("\n")[0]
-    lines = csv.reader(whole.splitlines()[1:])
-    found = {(dataset, matrix, change): (float(push), float(rest)) for dataset, matrix, change, push, rest in lines}
-    named = {case: (case.dataset, case.matrix, case.change) for case in cases}
-    return {case: found[name] for case, name in named.items()}
+class Watch(EarlyStopping):
+    """Stops after so many steps, whatever they come to, and notes the CPU time from the first to the last."""
+
+    started = ended = 0.0
+
+    def update(self, step: int, accuracy: float, loss: float, model: MLP) -> bool:
+        super().update(step, accuracy, loss, model)
+        self.ended = time.process_time()
+        self.started = self.started if step else self.ended  # by then all is compiled
+        return step >= STEPS
