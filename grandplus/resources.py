@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 from typing import TypedDict
 
+from grandplus.errors import GrandPlusError
 from grandplus.scratch import finished_whole, locked
 
 LAST = Path("reports/resources.json")
@@ -42,11 +43,26 @@ def of_experiment(baseline: str, name: str) -> Path:
 
 
 def read(file: Path) -> dict[str, Taken]:
-    """What was noted, by stage; nothing where nothing ran here, as all came from the cache."""
+    """What was noted, by stage; nothing where nothing ran here, as all came from the cache.
+
+    Raises
+    ------
+    GrandPlusError : the file is damaged.
+    """
     try:
-        found: dict[str, Taken] = json.loads(file.read_text(encoding="utf-8"))
+        text = file.read_text(encoding="utf-8")
     except FileNotFoundError:
         return {}
+    try:
+        text = file.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return {}
+    try:
+        found: dict[str, Taken] | None = json.loads(text)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict) or not all(isinstance(of, dict) for of in found.values()):
+        raise GrandPlusError("is damaged", where=file, expected="what stages took", fix="delete it")
     return found
 
 

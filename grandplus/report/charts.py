@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from grandplus.report.gather import Run
-from grandplus.report.svg import Chart, around, ticks
+from grandplus.report.svg import Chart, shares_around, ticks
 from grandplus.report.table import percent
 
 NUMBERED_CLASSES = 12  # with more, numbers no longer fit in the confusion matrix's cells
@@ -17,12 +17,12 @@ PART = {"test": "test", "val": "validation"}
 def trials(run: Run) -> Chart:
     """Test and validation accuracy of each trial, by its number."""
     scores = run.details["accuracy"]
-    low, high = around((score for part in scores.values() for score in part), least=0.002)
+    low, high = shares_around((score for part in scores.values() for score in part), least=0.002)
     count = len(run.accuracy)
     chart = Chart(
         (-0.6, count - 0.4),
         (low, high),
-        x_ticks=ticks(0, count - 1, "{:g}".format, min(10, count)) if count > 1 else [(0, "0")],
+        x_ticks=[(at, str(at)) for at in range(0, count, 1 + count // 12)],
         y_ticks=ticks(low, high, "{:.1%}".format),
         label="Accuracy of each trial",
         x_title="trial",

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
-from dvc.exceptions import DvcException
+from dvc.exceptions import DvcException, NotDvcRepoError
 from dvc.repo import Repo
 from dvc.repo.experiments.serialize import ExpState
 from dvc.scm import Git
 
 from grandplus.errors import GrandPlusError
+from grandplus.report.gather import WORKSPACE
+from grandplus.report.read import at
 from grandplus.report.table import percent, table, value, with_interval
-from grandplus.settings import PARAMS
+from grandplus.settings import PARAMS, load_settings, read_yaml
 
 METRICS = "reports/metrics.json"
+SETTINGS = Path("reports/settings.yaml")  # of the last run
 SECTIONS = ("synthetic", "preprocess", "gfpush", "train")
 
 
@@ -27,14 +31,17 @@ def print_experiments() -> None:
         with Repo() as repo:
             baselines = [repo.scm.get_rev(), *repo.experiments.ls(all_commits=True)]
             states = repo.experiments.show(revs=list(dict.fromkeys(baselines)))
-    except DvcException as error:
+    except NotDvcRepoError as error:
         raise GrandPlusError(f"{error}", fix="run from the top of the checkout") from None
+    except DvcException as error:  # as where an experiment that begins or ends just then has half a folder
+        raise GrandPlusError(f"{error}", fix="if experiments run just now, try again") from None
     print(table([row for state in states for row in _rows(state)]))
 
 
 def _rows(state: Any) -> Iterator[dict[str, str]]:
     """A commit's own row, if it has results, and those of its experiments."""
-    yield _row(state.name or (state.rev[:7] if Git.is_sha(state.rev) else state.rev), state, "")
+    name = state.name or (state.rev[:7] if Git.is_sha(state.rev) else state.rev)
+    yield _row(name, state, "not run with these settings" if name == WORKSPACE and _is_behind() else "")
     for experiment in state.experiments or []:
         found = experiment.revs[0]
         progress = experiment.executor.state.lower() if experiment.executor else "success"
@@ -46,22 +53,42 @@ def _row(name: str, state: ExpState, unfinished: str) -> dict[str, str]:
     settings = params.get(PARAMS, {}).get("data", {})
     # Of one that is queued, runs or failed, DVC shows the metrics that lay in the workspace then.
     scores = {} if unfinished else metrics.get(METRICS, {}).get("data", {})
-    test, val = scores.get("test", {}), scores.get("val", {})
-    ece = test.get("ece", {})
     return {
         "run": name,
         "dataset": value(settings.get("dataset", "")),
         "matrix": value(settings.get("matrix", "")),
         "trials": value(settings.get("trials", "")),
         "settings": _overrides(settings),
-        "test accuracy": with_interval(test["accuracy"]) if test else "",
-        "validation": with_interval(val["accuracy"]) if val else "",
-        "macro-F1": percent(test["macro_f1"]["mean"]) if test else "",
-        "ECE": f"{ece['mean']:.3f}" if ece else "",
-        "calibrated": f"{ece['calibrated']:.3f}" if "calibrated" in ece else "",
-        "L1 error": f"{scores['rows']['l1_error']['mean']:.4f}" if scores else "",
+        "test accuracy": _accuracy(scores, "test"),
+        "validation": _accuracy(scores, "val"),
+        "macro-F1": _number(scores, "test.macro_f1.mean", percent),
+        "ECE": _number(scores, "test.ece.mean", "{:.3f}".format),
+        "calibrated": _number(scores, "test.ece.calibrated", "{:.3f}".format),
+        "L1 error": _number(scores, "rows.l1_error.mean", "{:.4f}".format),
         "state": unfinished,
     }
+
+
+def _accuracy(scores: Any, part: str) -> str:
+    known = _number(scores, f"{part}.accuracy.mean", percent)
+    return with_interval(scores[part]["accuracy"]) if known else ""
+
+
+def _number(scores: Any, key: str, words: Callable[[float], str]) -> str:
+    """Nothing where there is none, as in results of older code."""
+    found = at(scores, key)
+    return words(found) if isinstance(found, float | int) else ""
+
+
+def _is_behind() -> bool:
+    """Whether the results in the workspace are of other settings than params.yaml has now."""
+    if not SETTINGS.exists():
+        return False
+    try:
+        now = load_settings().model_dump(mode="json", exclude={"source", "expect"})
+    except GrandPlusError:  # a run would say what is wrong with it
+        return True
+    return now != read_yaml(SETTINGS)
 
 
 def _overrides(settings: dict[str, Any]) -> str:

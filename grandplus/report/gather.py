@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,10 +10,11 @@ from typing import Any
 from dvc.api import DVCFileSystem
 from dvc.exceptions import DvcException
 from dvc.repo import Repo
-from dvc.scm import resolve_rev
+from scmrepo.exceptions import RevError
 
 from grandplus import resources
 from grandplus.errors import GrandPlusError
+from grandplus.report.read import details_of, metrics_of
 from grandplus.resources import Taken
 
 WORKSPACE = "workspace"
@@ -39,12 +40,22 @@ class Run:
         return found
 
     @property
+    def settings(self) -> dict[str, Any]:
+        """Those that differ from the card's, and a seed that isn't 0."""
+        seed = {"seed": self.details["run"]["seed"]} if self.details["run"]["seed"] else {}
+        return seed | {key: used for key, (_, used) in self.details["changed"].items()}
+
+    @property
+    def subject(self) -> tuple[object, ...]:
+        """What its accuracy is of: runs of different ones can't be compared. Whatever the card is called."""
+        graph = self.details["graph"]
+        facts = tuple(graph.get(name) for name in ("nodes", "edges", "classes", "unlabelled_nodes"))
+        return (*facts, self.details["judged_by"])
+
+    @property
     def pairs(self) -> list[tuple[object, ...]]:
         """What each trial was made from: trials of two runs with the same one can be compared one by one."""
-        run, graph = self.details["run"], self.details["graph"]
-        facts = tuple(graph.get(name) for name in ("nodes", "edges", "classes", "unlabelled_nodes"))
-        made_from = (*facts, run["seed"], self.details["judged_by"])  # whatever the card is called
-        return [(*made_from, split) for split in self.details["splits"]]
+        return [(self.details["run"]["seed"], split) for split in self.details["splits"]]
 
 
 def gather(names: Sequence[str]) -> list[Run]:
@@ -52,43 +63,69 @@ def gather(names: Sequence[str]) -> list[Run]:
 
     Raises
     ------
-    GrandPlusError : there is no such run, or it has no results.
+    GrandPlusError : there is no such run, it has no results, or its name says two things.
     """
     twice = [name for number, name in enumerate(names) if name in names[:number]]
     if twice:
         raise GrandPlusError(f"{twice[0]} is named twice", expected="each run once")
-    return [_read(name) for name in names or [WORKSPACE]]
+    with Repo() as repo:
+        return [_read(repo, name) for name in names or [WORKSPACE]]
 
 
-def _read(name: str) -> Run:
+def _read(repo: Repo, name: str) -> Run:
     revision = None if name == WORKSPACE else name
+    experiments = _experiments(repo, name)
+    _refuse_two_meanings(repo, name, experiments)
     try:
         files = DVCFileSystem(rev=revision)
-        details, metrics = (_json(files, name, file) for file in ("reports/details.json", "reports/metrics.json"))
+        details = details_of(*_text(files, name, "reports/details.json"))
+        metrics = metrics_of(*_text(files, name, "reports/metrics.json"))
     except DvcException as error:
-        raise GrandPlusError(f"{error}", where=name, fix="dvc exp show has the names of experiments") from None
-    return Run(name, details, metrics, _resources(revision))
+        raise _unknown(repo, name, error) from None
+    # A commit has none, as stages don't know which one they run for.
+    taken = [resources.read(resources.of_experiment(baseline, name)) for baseline in experiments]
+    return Run(name, details, metrics, taken[0] if taken else {} if revision else resources.read(resources.LAST))
 
 
-def _json(files: DVCFileSystem, name: str, file: str) -> dict[str, Any]:
+def _text(files: DVCFileSystem, name: str, file: str) -> tuple[str, str]:
     where = f"{file} of {name}"
     try:
-        found: dict[str, Any] = json.loads(files.read_text(file, encoding="utf-8"))
+        return files.read_text(file, encoding="utf-8"), where
     except FileNotFoundError:
-        fix = "run dvc repro first" if name == WORKSPACE else "it never finished, or its code made none: run it again"
-        raise GrandPlusError("no such file", where=where, fix=fix) from None
+        fix = "it never finished, or DVC's cache here lacks its results: dvc pull, or run it again"
+        raise GrandPlusError(
+            "no such file", where=where, fix="run dvc repro first" if name == WORKSPACE else fix
+        ) from None
     except ValueError as error:
-        raise GrandPlusError(f"is no JSON: {error}", where=where, fix="run dvc repro evaluate") from None
-    return found
+        raise GrandPlusError(f"is no text: {error}", where=where, fix="run it again") from None
 
 
-def _resources(revision: str | None) -> dict[str, Taken]:
-    if revision is None:
-        return resources.read(resources.LAST)
-    with Repo() as repo:
-        wanted = resolve_rev(repo.scm, revision)
-        for baseline, experiments in repo.experiments.ls(all_commits=True).items():
-            for name, found in experiments:
-                if found == wanted:
-                    return resources.read(resources.of_experiment(baseline, name))
-    return {}  # a commit: stages don't know which one they run for
+def _experiments(repo: Repo, name: str) -> dict[str, str]:
+    """Those of that name: their commits, by what they are based on."""
+    found = repo.experiments.ls(all_commits=True).items()
+    return {baseline: revision for baseline, of in found for named, revision in of if named == name}
+
+
+def _refuse_two_meanings(repo: Repo, name: str, experiments: dict[str, str]) -> None:
+    if not experiments:
+        return
+    other = "the workspace" if name == WORKSPACE else ""
+    with contextlib.suppress(RevError):
+        if repo.scm.resolve_rev(name) not in experiments.values():
+            other = "a Git revision"
+    if len(experiments) > 1:
+        other = f"one on commit {list(experiments)[1][:7]}"
+    if other:
+        fix = f"dvc exp rename {name} to another name"
+        raise GrandPlusError(
+            f"{name} is an experiment, and {other} too", expected="a name that says one thing", fix=fix
+        )
+
+
+def _unknown(repo: Repo, name: str, error: DvcException) -> GrandPlusError:
+    for task in repo.experiments.celery_queue.status():
+        if name in (task["name"], task["rev"][:7]):
+            fix = {"Failed": f"see dvc queue logs {name}", "Queued": "python -m experiments.queue runs it"}
+            found = f"has no results: it is {task['status'].lower()}"
+            return GrandPlusError(found, where=name, fix=fix.get(task["status"], "wait for its end"))
+    return GrandPlusError(f"{error}", where=name or "a run without a name", fix="dvc exp show has the names")

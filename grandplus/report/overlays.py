@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from grandplus.report.charts import PART, degrees
 from grandplus.report.comparison import Comparison
 from grandplus.report.gather import Run
-from grandplus.report.svg import Chart, around, ticks
+from grandplus.report.svg import Chart, around, shares_around, ticks
 from grandplus.report.table import percent, points, with_interval
 
 ROW = 34  # pixels of a row of a chart with names on its left
@@ -20,15 +20,16 @@ def accuracies(runs: Sequence[Run]) -> Chart:
     means = [run.metrics[run.details["judged_by"]]["accuracy"] for run in runs]
     spans = [(of["mean"] - of.get("ci95", 0.0), of["mean"] + of.get("ci95", 0.0)) for of in means]
     shown = [score for run, span in zip(runs, spans, strict=True) for score in (*run.accuracy, *span)]
-    low, high = around(shown, least=0.002)
+    low, high = shares_around(shown, least=0.002)
     rows = [(-float(row), run.name) for row, run in enumerate(runs)]
+    judged = " or ".join(dict.fromkeys(PART[run.details["judged_by"]] for run in runs))
     chart = Chart(
         (low, high),
         (-len(runs) + 0.5, 0.5),
         x_ticks=ticks(low, high, "{:.1%}".format, 8),
         y_ticks=rows,
         label="Accuracy of each trial of each run",
-        x_title=f"{PART[runs[0].details['judged_by']]} accuracy: a dot a trial, mean and its 95 % interval",
+        x_title=f"{judged} accuracy: a dot a trial, mean and its 95 % interval",
         width=920,
         height=ROW * len(runs) + 64,
         left=_room([run.name for run in runs]),
@@ -120,8 +121,7 @@ def by_class(runs: Sequence[Run]) -> Chart | None:
     if any(run.details["classes"] != classes for run in runs):
         return None
     found = [[row[number] / max(sum(row), 1) for number, row in enumerate(run.details["confusion"])] for run in runs]
-    low, high = around((share for shares in found for share in shares), least=0.01)
-    low, high = max(low, 0.0), min(high, 1.0)
+    low, high = shares_around((share for shares in found for share in shares), least=0.01)
     chart = Chart(
         (low, high),
         (-len(classes) + 0.5, 0.5),

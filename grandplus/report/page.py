@@ -16,8 +16,11 @@ STAGES = ("download", "preprocess", "gfpush", "train", "infer", "evaluate")
 FACTS = {"merged_duplicates": "duplicate edges merged", "unlabelled_nodes": "nodes without a label"}
 
 
-def page(runs: Sequence[Run], comparisons: Sequence[Comparison]) -> str:
-    """The same runs give the same bytes."""
+def page(runs: Sequence[Run], comparisons: Sequence[Comparison], missing: Sequence[str] = ()) -> str:
+    """The same runs give the same bytes.
+
+    missing : in words, what could not be compared
+    """
     templates = Environment(
         loader=PackageLoader("grandplus.report", "."),
         autoescape=True,
@@ -30,6 +33,7 @@ def page(runs: Sequence[Run], comparisons: Sequence[Comparison]) -> str:
         runs=runs,
         names=[run.name for run in runs],
         comparisons=comparisons,
+        missing=missing,
         charts=charts,
         overlays=overlays,
         facts_of=_facts,

@@ -94,7 +94,7 @@ class Chart:
 
     def __str__(self) -> str:
         box = f'viewBox="0 0 {self._width} {self._height}"'
-        size = f'style="max-width: {1.15 * self._width:g}px"'
+        size = f'style="min-width: {0.7 * self._width:g}px; max-width: {1.15 * self._width:g}px"'
         return f'<svg role="img" aria-label="{escape(self._label)}" {box} {size}>{"".join(self._parts)}</svg>'
 
 
@@ -106,6 +106,16 @@ def ticks(low: float, high: float, name: Callable[[float], str], most: int = 6) 
     """
     found = [round(float(at), 10) for at in MaxNLocator(most, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)]
     return [(at, name(at)) for at in found if low <= at <= high]
+
+
+def shares_around(values: Iterable[float], least: float) -> tuple[float, float]:
+    """The same of shares, which end at 0 and 1.
+
+    >>> shares_around([0.75, 1.0], 0.25)
+    (0.5, 1.0)
+    """
+    low, high = around(values, least=least)
+    return max(low, 0.0), min(high, 1.0)
 
 
 def around(values: Iterable[float], share: float = 0.08, least: float = 0.01) -> tuple[float, float]:

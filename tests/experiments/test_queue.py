@@ -125,9 +125,7 @@ def test_a_card_that_git_does_not_know_is_named(queued, tmp_path):
     queue.refuse_cards_that_git_lacks([known, nowhere])  # of the latter DVC tells, when its turn comes
     [first, second] = queued({"dataset": "unknown"}, {"dataset": "unknown", "seed": 1})
     (tmp_path / "data/catalog/unknown.yaml").touch()
-    words = (
-        r"unknown.yaml: is not in git, so a, b would lack it; .*, dvc queue remove a b,"
-    )
+    words = r"unknown.yaml: is not in git, so a, b would lack it; .*, dvc queue remove a b,"
     with pytest.raises(GrandPlusError, match=words):
         queue.refuse_cards_that_git_lacks([first, known, second])
 

@@ -45,6 +45,38 @@ def test_a_card_by_another_name_is_compared_trial_by_trial(checkout, monkeypatch
     assert "10 pairs of trials" in capsys.readouterr().out
 
 
+def test_a_run_of_one_trial_is_named(checkout, monkeypatch, capsys):
+    given(monkeypatch, run("one", trials=1), run("ten", trials=10), run("more", trials=10, seed=3))
+    print_report(["one", "ten", "more"])
+    printed = capsys.readouterr().out
+    assert "one trial says nothing of differences: run one with more, as -S trials=10" in printed
+    assert "ten - more" in printed
+    assert "Welch, as splits or seeds differ" in printed
+    assert "seed=3" in printed
+
+
+def test_only_what_has_something_in_common_is_compared(checkout, monkeypatch, capsys):
+    runs = [run("cora"), run("pubmed"), run("few"), run("few-too", skill=0.8)]
+    runs[1].details["graph"]["nodes"] += 1
+    for few in runs[2:]:
+        few.details["judged_by"] = "val"
+        few.metrics.pop("test")
+    given(monkeypatch, *runs)
+    print_report(["cora", "pubmed", "few", "few-too"])
+    printed = capsys.readouterr().out
+    assert [line.split("  ")[0] for line in printed.splitlines() if " - " in line] == ["few - few-too"]
+    assert "runs on different graphs are not compared" in printed
+    assert "no test node of few, few-too has a label, so its accuracy is of validation nodes" in printed
+    assert "test or validation accuracy: a dot a trial" in (checkout / "reports/report.html").read_text()
+
+
+def test_a_page_that_can_not_be_written(checkout, monkeypatch):
+    given(monkeypatch, run("a"))
+    (checkout / "reports/report.html").mkdir()
+    with pytest.raises(GrandPlusError, match=r"reports/report.html: can't be written: Is a directory"):
+        print_report(["a"])
+
+
 def test_no_evidence_is_said_in_these_words(checkout, monkeypatch, capsys):
     given(monkeypatch, run("a", trials=10), run("b", trials=10, skill=0.701))
     print_report(["a", "b"])

@@ -61,6 +61,15 @@ def test_equal_runs_do_not_differ(test):
         assert found.low <= 0 <= found.high
 
 
+@pytest.mark.filterwarnings("error")
+def test_welch_with_a_run_whose_trials_are_all_alike():
+    found = welch(SCORES, [0.85] * 4)
+    difference, error = np.mean(SCORES) - 0.85, np.std(SCORES, ddof=1) / np.sqrt(10)
+    assert (found.difference, found.error) == pytest.approx((difference, error))
+    assert found.p == pytest.approx(stats.ttest_1samp(SCORES, 0.85).pvalue)
+    assert welch([0.9] * 3, [0.85] * 4).p == 0
+
+
 def test_holms_method():
     """By hand: the lowest times 4, the next times 3, and so on, never below one before."""
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
@@ -136,6 +145,29 @@ def test_trials_wanted_show_the_difference_four_times_of_five():
     differences = found.test.difference + (a - b).std(ddof=1) * rng.standard_normal((400, wanted))
     p = stats.ttest_1samp(differences, 0, axis=1).pvalue
     assert 0.72 <= (p <= LEVEL).mean() <= 0.9
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_more_trials_are_wanted_than_there_were(same):
+    """With few trials Student's quantiles are much larger than the normal ones."""
+    rng = np.random.default_rng(5)
+    for count in (2, 3, 4):
+        a, b = 0.8 + 0.02 * rng.standard_normal((2, count))
+        others = SAME[:count] if same else SAME[1 : count + 1]
+        [found] = compare([a, b + 0.01], [SAME[:count], others])
+        if not found.differs:
+            assert found.would_take.startswith(">") or int(found.would_take.split()[0]) > count
+
+
+def test_runs_that_are_equal_trial_by_trial():
+    [found] = compare([SCORES, SCORES], [SAME[:10]] * 2)
+    assert found.verdict(["a", "b"]) == "no evidence of a difference: trial by trial they are equal"
+
+
+def test_runs_on_other_graphs_are_not_compared():
+    found = compare([SCORES] * 3, [SAME[:10]] * 3, ["cora", "pubmed", "cora"])
+    assert [(of.first, of.second) for of in found] == [(0, 2)]
+    assert found[0].among == 1
 
 
 def test_one_trial_says_nothing():

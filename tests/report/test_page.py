@@ -118,9 +118,16 @@ def test_a_run_alone_is_compared_with_none(runs):
     assert "<h1>cora, ppr</h1>" in alone
 
 
-def test_one_trial_each_says_nothing_of_differences():
+def test_what_could_not_be_compared_is_said():
     one = [run("a", trials=1), run("b", trials=1, skill=0.9)]
-    assert "Nothing can be said of runs with one trial each" in page(one, [])
+    said = page(one, [], ["one trial says nothing <here>"])
+    assert "<p>One trial says nothing &lt;here&gt;.</p>" in said
+
+
+def test_axes_of_shares_end_at_one():
+    sure = [run("sure", trials=3, skill=1.0), run("surer", trials=2, skill=1.0)]
+    assert not re.search(r">10[0-9]\.[1-9]%|>10[1-9]", page(sure, []))
+    assert not re.search(r'tick middle"[^>]*>\d+\.5<', page(sure, []))
 
 
 def test_many_classes_and_no_rows_of_test_nodes():

@@ -148,9 +148,12 @@ def test_experiments_are_listed_and_compared(project):
     assert re.search(r"slow +cora +ppr +1 +train.lr=0.005 train.max_epochs=4 ", printed)
     page = (project.folder / "reports/report.html").read_text()
     assert len(re.findall('<section class="run"', page)) == 2
-    assert "Nothing can be said of runs with one trial each" in page
+    assert "One trial says nothing of differences: run slow, HEAD with more" in page
     [line] = project.grandplus("report", "nosuch", code=2).splitlines()
     assert line.startswith("error: nosuch: unknown Git revision 'nosuch'")
+    set_params(project.folder, {"trials": 2})
+    [line] = [line for line in project.grandplus("experiments").splitlines() if line.startswith("workspace")]
+    assert re.fullmatch(r"workspace +cora +ppr +2 +train.\S+ train.max_epochs=4 +not run with these settings", line)
 
 
 def test_the_page_of_dvc_plots_needs_no_network(project, tmp_path):

@@ -1,0 +1,102 @@
+"""Results that are damaged, or of other code, are refused with what they lack; no traceback."""
+
+import json
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from runs import run
+from scmrepo.exceptions import RevError
+
+from grandplus import resources
+from grandplus.errors import GrandPlusError
+from grandplus.report import gather
+from grandplus.report.read import DETAILS, METRICS, details_of, metrics_of
+
+RUN = run("one", trials=2)
+ANYTHING = st.recursive(st.none() | st.integers() | st.text(), lambda of: st.lists(of) | st.dictionaries(st.text(), of))
+
+
+def test_what_evaluate_writes_is_read():
+    assert details_of(json.dumps(RUN.details), "there") == json.loads(json.dumps(RUN.details))
+    assert metrics_of(json.dumps(RUN.metrics), "there") == json.loads(json.dumps(RUN.metrics))
+
+
+@pytest.mark.parametrize("key", [*DETAILS, *METRICS])
+def test_what_is_lacking_is_named(key):
+    content = json.loads(json.dumps(RUN.details if key in DETAILS else RUN.metrics))
+    *path, last = key.split(".")
+    part = content
+    for name in path:
+        part = part[name]
+    del part[last]
+    reader = details_of if key in DETAILS else metrics_of
+    with pytest.raises(GrandPlusError, match=f"there: lacks {key}; it is damaged, or made by other code"):
+        reader(json.dumps(content), "there")
+
+
+@given(ANYTHING.map(json.dumps) | st.text())
+def test_any_other_text_is_refused(text):
+    for reader in (details_of, metrics_of):
+        with pytest.raises(GrandPlusError, match="there: "):
+            reader(text, "there")
+
+
+def test_scores_of_fewer_trials_than_there_were():
+    details = RUN.details | {"accuracy": {"test": [0.9], "val": [0.9, 0.8]}}
+    with pytest.raises(GrandPlusError, match="there: has 1 accuracies and 2 splits of 2 trials"):
+        details_of(json.dumps(details), "there")
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"train": 3}', ""])
+def test_damaged_times_are_refused(tmp_path, text):
+    file = tmp_path / "resources.json"
+    file.write_text(text)
+    with pytest.raises(GrandPlusError, match=r"resources.json: is damaged; expected what stages took; delete it"):
+        resources.read(file)
+
+
+def repo(listing, revisions=None, queue=()):
+    def resolve(name):
+        if name not in (revisions or {}):
+            raise RevError(f"unknown Git revision '{name}'")
+        return revisions[name]
+
+    experiments = SimpleNamespace(
+        ls=lambda all_commits: listing, celery_queue=SimpleNamespace(status=lambda: list(queue))
+    )
+    return SimpleNamespace(experiments=experiments, scm=SimpleNamespace(resolve_rev=resolve))
+
+
+@pytest.mark.parametrize(
+    ("name", "found", "words"),
+    [
+        ("workspace", repo({"base": [("workspace", "abc")]}), "workspace is an experiment, and the workspace too"),
+        ("main", repo({"base": [("main", "abc")]}, {"main": "def"}), "main is an experiment, and a Git revision too"),
+        ("x", repo({"base1": [("x", "a")], "base2": [("x", "b")]}), "x is an experiment, and one on commit base2 too"),
+    ],
+)
+def test_a_name_that_says_two_things_is_refused(name, found, words):
+    with pytest.raises(GrandPlusError, match=f"{words}; .*; dvc exp rename {name}"):
+        gather._refuse_two_meanings(found, name, gather._experiments(found, name))
+
+
+def test_a_name_that_says_one_thing():
+    found = repo({"base": [("x", "abc"), ("y", "def")]}, {"main": "123", "abc": "abc"})
+    for name in ("x", "main", "workspace"):
+        gather._refuse_two_meanings(found, name, gather._experiments(found, name))
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        ("Failed", "bad: has no results: it is failed; see dvc queue logs bad"),
+        ("Queued", "bad: has no results: it is queued; python -m experiments.queue runs it"),
+        ("Running", "bad: has no results: it is running; wait for its end"),
+    ],
+)
+def test_why_an_experiment_has_no_results(status, words):
+    found = repo({}, queue=[{"name": "bad", "rev": "0123456789", "status": status}])
+    assert str(gather._unknown(found, "bad", gather.DvcException("unknown"))) == words
+    assert "a run without a name: unknown" in str(gather._unknown(found, "", gather.DvcException("unknown")))
