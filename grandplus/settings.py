@@ -28,11 +28,17 @@ Fraction = Annotated[float, Field(ge=0, lt=1)]
 Positive = Annotated[float, Field(gt=0)]
 NonNegative = Annotated[float, Field(ge=0)]
 Count = Annotated[int, Field(ge=1)]
-Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 # A dataset's name and a file's name become part of a path: no separators, no leading dot.
-Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9._-]*$")]
 # What a user's file may be called: likewise, but with spaces and letters of any alphabet.
-FileName = Annotated[str, Field(pattern=r"^[^./\\\x00-\x1f][^/\\\x00-\x1f]*$")]
+_SHA256, _NAME, _FILE = "^[0-9a-f]{64}$", r"^[A-Za-z0-9_][A-Za-z0-9._-]*$", r"^[^./\\\x00-\x1f][^/\\\x00-\x1f]*$"
+_WORDS = {
+    _SHA256: "64 hexadecimal digits",
+    _NAME: "letters from a to z, digits, '_', '.' and '-', with none of the last two at the beginning",
+    _FILE: "the name of a file, without folders",
+}
+Sha256 = Annotated[str, Field(pattern=_SHA256)]
+Name = Annotated[str, Field(pattern=_NAME)]
+FileName = Annotated[str, Field(pattern=_FILE)]
 # Of a table: its name, or where there is no header, its number from 1.
 Column = Annotated[str, Field(min_length=1)] | Annotated[int, Field(ge=1)]
 
@@ -376,8 +382,9 @@ def _allowed(error: ValidationError) -> str:
     """What pydantic would have accepted, over all alternatives of the first failing key."""
     errors = error.errors()
     first = errors[0]["loc"]
-    messages = [e["msg"] for e in errors if e["loc"][:2] == first[:2]]
-    texts = [re.sub("^(Input should be|Value error,) *", "", message) for message in messages]
+    mine = [e for e in errors if e["loc"][:2] == first[:2]]
+    words = [_WORDS.get(e.get("ctx", {}).get("pattern", ""), e["msg"]) for e in mine]
+    texts = [re.sub("^(Input should be|Value error,) *", "", message) for message in words]
     return " or ".join(text[0].lower() + text[1:] for text in texts)
 
 

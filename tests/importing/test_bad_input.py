@@ -274,7 +274,7 @@ def test_what_it_gets(tmp_path, monkeypatch, capsys, checkout, case):
 def test_a_name_with_path_parts(tmp_path, monkeypatch, capsys, checkout, name):
     (tmp_path / "edges.csv").write_bytes(edges_csv())
     assert run_import(monkeypatch, checkout, name, tmp_path / "edges.csv") == 2
-    assert f"the dataset's name: is {name!r}; expected" in capsys.readouterr().err
+    assert f"the dataset's name: is {name!r}; expected letters from a to z, digits" in capsys.readouterr().err
 
 
 def test_a_card_that_is_there_stays(tmp_path, monkeypatch, capsys, checkout):
