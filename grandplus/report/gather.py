@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from dvc.api import DVCFileSystem
-from dvc.exceptions import DvcException
+from dvc.exceptions import DvcException, NotDvcRepoError
 from dvc.repo import Repo
+from dvc.scm import NoSCM
 from scmrepo.exceptions import RevError
 
 from grandplus import resources
@@ -68,8 +69,13 @@ def gather(names: Sequence[str]) -> list[Run]:
     twice = [name for number, name in enumerate(names) if name in names[:number]]
     if twice:
         raise GrandPlusError(f"{twice[0]} is named twice", expected="each run once")
-    with Repo() as repo:
-        return [_read(repo, name) for name in names or [WORKSPACE]]
+    try:
+        with Repo() as repo:
+            if names and isinstance(repo.scm, NoSCM):
+                raise GrandPlusError("there is no Git repository here", fix="name no run: that is the workspace")
+            return [_read(repo, name) for name in names or [WORKSPACE]]
+    except NotDvcRepoError as error:
+        raise GrandPlusError(f"{error}", fix="run from the top of the checkout") from None
 
 
 def _read(repo: Repo, name: str) -> Run:
@@ -92,16 +98,18 @@ def _text(files: DVCFileSystem, name: str, file: str) -> tuple[str, str]:
     try:
         return files.read_text(file, encoding="utf-8"), where
     except FileNotFoundError:
-        fix = "it never finished, or DVC's cache here lacks its results: dvc pull, or run it again"
-        raise GrandPlusError(
-            "no such file", where=where, fix="run dvc repro first" if name == WORKSPACE else fix
-        ) from None
+        fix = "run dvc repro first"
+        if name != WORKSPACE:
+            fix = "it never finished, or DVC's cache here lacks its results: dvc pull, or run it again"
+        raise GrandPlusError("no such file", where=where, fix=fix) from None
     except ValueError as error:
         raise GrandPlusError(f"is no text: {error}", where=where, fix="run it again") from None
 
 
 def _experiments(repo: Repo, name: str) -> dict[str, str]:
     """Those of that name: their commits, by what they are based on."""
+    if isinstance(repo.scm, NoSCM):
+        return {}
     found = repo.experiments.ls(all_commits=True).items()
     return {baseline: revision for baseline, of in found for named, revision in of if named == name}
 
@@ -116,10 +124,8 @@ def _refuse_two_meanings(repo: Repo, name: str, experiments: dict[str, str]) -> 
     if len(experiments) > 1:
         other = f"one on commit {list(experiments)[1][:7]}"
     if other:
-        fix = f"dvc exp rename {name} to another name"
-        raise GrandPlusError(
-            f"{name} is an experiment, and {other} too", expected="a name that says one thing", fix=fix
-        )
+        found = f"{name} is an experiment, and {other} too"
+        raise GrandPlusError(found, expected="one thing of a name", fix=f"dvc exp rename {name} to another name")
 
 
 def _unknown(repo: Repo, name: str, error: DvcException) -> GrandPlusError:

@@ -37,7 +37,7 @@ def details_of(text: str, where: object) -> dict[str, Any]:
     GrandPlusError : it is no JSON, lacks something, or has fewer trials than it says.
     """
     found = parsed(text, DETAILS, where)
-    scores, trials = found["accuracy"].get(found["judged_by"], []), found["run"]["trials"]
+    scores, trials = found["accuracy"].get(found["judged_by"]) or [], found["run"]["trials"]
     if len(scores) != trials or len(found["splits"]) != trials:
         counts = f"{len(scores)} accuracies and {len(found['splits'])} splits"
         raise GrandPlusError(f"has {counts} of {trials} trials", where=where, fix="run it again")

@@ -1,5 +1,9 @@
 """The terminal's part of a report, and what it refuses."""
 
+import json
+import subprocess
+import sys
+
 import pytest
 from runs import run
 
@@ -81,6 +85,22 @@ def test_no_evidence_is_said_in_these_words(checkout, monkeypatch, capsys):
     given(monkeypatch, run("a", trials=10), run("b", trials=10, skill=0.701))
     print_report(["a", "b"])
     assert "no evidence of a difference" in capsys.readouterr().out
+
+
+def test_outside_of_a_project(checkout):
+    with pytest.raises(GrandPlusError, match=r"not inside of a DVC repository.*; run from the top"):
+        print_report([])
+
+
+def test_a_workspace_without_git_is_reported(checkout, capsys):
+    subprocess.run([sys.executable, "-m", "dvc", "init", "--quiet", "--no-scm"], check=True)
+    found = run("workspace")
+    (checkout / "reports/details.json").write_text(json.dumps(found.details))
+    (checkout / "reports/metrics.json").write_text(json.dumps(found.metrics))
+    print_report([])
+    assert "workspace" in capsys.readouterr().out
+    with pytest.raises(GrandPlusError, match="there is no Git repository here; name no run"):
+        print_report(["main"])
 
 
 def test_what_it_refuses(checkout, monkeypatch):
