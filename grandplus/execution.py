@@ -169,11 +169,16 @@ def map_processes(
 
 @contextlib.contextmanager
 def processes(count: int) -> Iterator[Executor]:
-    """A pool of spawned processes, which die with this one."""
-    context = multiprocessing.get_context("spawn")
+    """A pool of spawned processes, which die with this one, and if the block ends with an error or Ctrl-C."""
+    context, others = multiprocessing.get_context("spawn"), set(multiprocessing.active_children())
     try:
         with ProcessPoolExecutor(count, mp_context=context, initializer=_die_with_parent_process) as pool:
-            yield pool
+            try:
+                yield pool
+            except BaseException:
+                for worker in set(multiprocessing.active_children()) - others:
+                    worker.kill()  # else the pool would wait for what they are at
+                raise
     except BrokenProcessPool:
         raise GrandPlusError(
             "a worker process was killed, most often by the system for want of memory",

@@ -1,12 +1,14 @@
 """Where work runs: how many workers, in what order results come, and what dies with what."""
 
 import math
+import multiprocessing
 import operator
 import os
 import signal
 import sys
 import threading
 import time
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 import psutil
@@ -15,7 +17,7 @@ from processes import PATIENCE, is_alive, python, wait_until
 
 from grandplus import execution
 from grandplus.errors import GrandPlusError
-from grandplus.execution import cache_folder, device, map_processes, map_threads, memory, workers
+from grandplus.execution import cache_folder, device, map_processes, map_threads, memory, processes, workers
 from grandplus.settings import read_yaml
 
 MAPS = pytest.mark.parametrize("parallel_map", [map_threads, map_processes])
@@ -256,6 +258,23 @@ def test_threads_stop_after_an_error(monkeypatch):
     with pytest.raises(ValueError, match="first"):
         list(map_threads(fails_first, range(1000)))
     assert len(run) < 8  # so many wait at a time
+
+
+@pytest.mark.parametrize("error", [GrandPlusError("no"), KeyboardInterrupt()], ids=["error", "Ctrl-C"])
+def test_what_others_are_at_is_not_waited_for(error):
+    """This test would end in an hour."""
+    tasks = []
+
+    def work():
+        with processes(2) as pool:
+            tasks.append(pool.submit(time.sleep, 3600))
+            assert pool.submit(abs, -1).result() == 1
+            raise error
+
+    with pytest.raises(type(error)):
+        work()
+    assert isinstance(tasks[0].exception(), BrokenProcessPool)
+    assert multiprocessing.active_children() == []
 
 
 @pytest.mark.parametrize("how", ["__import__('os')._exit(3)", "__import__('os').kill(__import__('os').getpid(), 9)"])
