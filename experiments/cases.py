@@ -70,7 +70,7 @@ def prepare(case: Case, trials: int) -> Prepared:
     """Download, preprocess and push for so many trials, as the stages of the pipeline do; what is there is read."""
     settings = case.settings(trials)
     folder = graph_folder(settings)
-    graph, splits = Graph.load(folder), Splits.load(folder)
+    graph, splits = _load(folder)
     rows = Rows.load(rows_folder(settings, folder), graph.adjacency.fingerprint)
     # Without defaults, so that a setting which is new and unused doesn't make finished trials worthless.
     sections = {"dataset", "matrix", "seed", "preprocess", "gfpush", "train"}
@@ -79,6 +79,12 @@ def prepare(case: Case, trials: int) -> Prepared:
     digest.update(graph.adjacency.fingerprint.encode())
     digest.update(graph.labels.tobytes())
     return Prepared(settings, graph, splits, rows, digest.hexdigest()[:12])
+
+
+@functools.lru_cache(maxsize=4)
+def _load(folder: Path) -> tuple[Graph, Splits]:
+    """Once for the cases that share them."""
+    return Graph.load(folder), Splits.load(folder)
 
 
 def graph_folder(settings: Settings) -> Path:

@@ -24,7 +24,8 @@ from grandplus.training.trainer import EarlyStopping, Trained, train
 
 COLUMNS = ("dataset", "matrix", "change", "trial", "validation", "test", "train_loss", "val_loss", "steps", "inputs")
 Row = dict[str, Any]
-_inputs: dict[Case, NDArray[np.float32]] = {}  # of every node, which the trials of a case share
+_inputs: dict[Case, NDArray[np.float32]] = {}  # of every node, which the trials of a case share; of the last cases
+MOST_INPUTS = 4
 
 
 def fill(file: Path, cases: list[Case], trials: int) -> list[Row]:
@@ -59,6 +60,8 @@ def score_trial(trials: int, case: Case, trial: int) -> Row:
     trained = train_blind(prepared, split, trial)
     labels = prepared.graph.labels
     if case not in _inputs and not trained.model.multiplies_first:
+        while len(_inputs) >= MOST_INPUTS:
+            _inputs.pop(next(iter(_inputs)))
         _inputs[case] = model_inputs(prepared.graph, trained.model)
     predicted = infer(prepared.graph, trained.model, inputs=_inputs.get(case)).argmax(axis=1)
     best = trained.history["step"].index(trained.model.info["best_step"])
