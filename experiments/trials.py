@@ -17,6 +17,7 @@ from tqdm import tqdm
 
 from experiments.cases import Case, Prepared, prepare
 from grandplus import execution
+from grandplus.errors import GrandPlusError
 from grandplus.inference import infer, model_inputs
 from grandplus.scratch import finished_whole
 from grandplus.splits import Split
@@ -34,6 +35,7 @@ def fill(file: Path, cases: list[Case], trials: int) -> list[Row]:
     Trial by trial over all cases, so that a table of few trials is there early. Lines whose inputs
     (settings and graph) are no longer those of the case are made anew.
     """
+    refuse_gpu()
     wanted = [(case, trial) for trial in range(trials) for case in cases]
     inputs = {(case.dataset, case.matrix, case.change): prepare(case, trials).inputs for case in cases}
     kept = {_key(row): row for row in read_rows(file) if inputs.get(_key(row)[:3], row["inputs"]) == row["inputs"]}
@@ -50,6 +52,13 @@ def fill(file: Path, cases: list[Case], trials: int) -> list[Row]:
             bar.update()
     write_rows(file, kept.values())
     return [kept[_name(*task)] for task in wanted]
+
+
+def refuse_gpu() -> None:
+    """Experiments train side by side on the CPU, and would not use a GPU that is asked for."""
+    value = os.environ.get("GRANDPLUS_DEVICE", "").strip()
+    if value not in ("", "auto", "cpu"):
+        raise GrandPlusError(f"GRANDPLUS_DEVICE is {value!r}", expected="auto or cpu, where experiments train")
 
 
 def score_trial(trials: int, case: Case, trial: int) -> Row:

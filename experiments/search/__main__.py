@@ -43,6 +43,7 @@ def search(dataset: str, matrix: str, trials: dict[str, int]) -> None:
     from experiments.search import results
     from experiments.search.space import STAGES, changed, space_of, without_too_wide
     from experiments.search.study import SEEDS, complete
+    from experiments.trials import refuse_gpu
     from grandplus import execution
     from grandplus.scratch import finished_whole, locked
     from grandplus.training.trials import trials_at_once
@@ -52,19 +53,14 @@ def search(dataset: str, matrix: str, trials: dict[str, int]) -> None:
             raise GrandPlusError(f"--{stage} is {count}", expected="at least 1")
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     case, name, found = Case(dataset, matrix), f"{dataset}-{matrix}", {}
+    refuse_gpu()
     workers = execution.workers()
     graph = prepare(case, SEEDS).graph
     trials_at_once(graph, case.settings(SEEDS).train)
     database = STORE.absolute() / f"search-{name}.db"
     with locked(database.with_suffix(".lock")), execution.processes(workers) as pool:
         for stage in STAGES:
-            settings = case.settings(SEEDS)
-            space = space_of(stage, settings)
-            fitting = without_too_wide(space, graph, settings)
-            for key in space:
-                if out := sorted({*space[key]} - {*fitting[key]}):
-                    print(f"left out, as memory has no room for them: {key}={','.join(map(str, out))}")
-            space = fitting
+            space = without_too_wide(space_of(stage, case.settings(SEEDS)), graph, case.settings(SEEDS))
             # Of other settings or another graph the study is another one.
             inputs = hashlib.sha256(f"{prepare(case, SEEDS).inputs} {space} exact".encode()).hexdigest()[:12]
             study = optuna.create_study(

@@ -45,7 +45,7 @@ def space_of(stage: str, settings: Settings) -> Space:
 
 
 def without_too_wide(space: Space, graph: Graph, settings: Settings) -> Space:
-    """The space without widths for which ``GRANDPLUS_MEMORY``, or all of this machine's, has no room."""
+    """The space without widths for which ``GRANDPLUS_MEMORY``, or all of this machine's, has no room; says which."""
     if "train.hidden" not in space:
         return space
     limited = os.environ.get("GRANDPLUS_MEMORY", "").strip()
@@ -55,7 +55,10 @@ def without_too_wide(space: Space, graph: Graph, settings: Settings) -> Space:
         wide = settings.train.model_copy(update={"layers": 2, "hidden": width})
         return predicted_peak(graph.features, len(graph.classes), wide) <= budget
 
-    return space | {"train.hidden": tuple(filter(fits, space["train.hidden"]))}
+    fitting, out = ([width for width in space["train.hidden"] if fits(width) == wanted] for wanted in (True, False))
+    if out:
+        print(f"left out, as memory has no room for them: train.hidden={','.join(map(str, out))}")
+    return space | {"train.hidden": tuple(fitting)}
 
 
 def suggest(trial: BaseTrial, space: Space, settings: Settings) -> dict[str, Any]:

@@ -257,6 +257,15 @@ def test_mistakes_are_told_in_a_line(checkout, monkeypatch, capsys, arguments, m
     assert message in capsys.readouterr().err
 
 
+def test_a_gpu_that_is_asked_for_is_not_ignored(checkout, monkeypatch, capsys):
+    monkeypatch.setenv("GRANDPLUS_DEVICE", "cuda")
+    monkeypatch.setattr(sys, "argv", ["search", "ring"])
+    assert main() == 2
+    assert "GRANDPLUS_DEVICE is 'cuda'; expected auto or cpu, where experiments train" in capsys.readouterr().err
+    with pytest.raises(GrandPlusError, match="GRANDPLUS_DEVICE is 'cuda'"):
+        trials.fill(checkout / "trials.csv", [Case("ring", "avg")], 1)
+
+
 def test_without_optuna_it_says_how_to_get_it(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["search", "ring"])
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
