@@ -91,7 +91,7 @@ def test_a_name_that_says_one_thing():
 @pytest.mark.parametrize(
     ("status", "words"),
     [
-        ("Failed", "bad: has no results: it is failed; see dvc queue logs bad"),
+        ("Failed", "bad: has failed; see dvc queue logs bad"),
         ("Queued", "bad: has no results: it is queued; python -m experiments.queue runs it"),
         ("Running", "bad: has no results: it is running; wait for its end"),
     ],
