@@ -129,10 +129,7 @@ def run_shared_stages(queued: list[Queued], cache: str) -> int:
             taken = CLONE / resources.LAST
             taken.unlink(missing_ok=True)
             if not _run_stage("gfpush", alike[0].revision, cache):
-                print(
-                    f"{names}: no rows can be made; it will fail and dvc queue logs will say why, and the others go on",
-                    flush=True,
-                )
+                print(f"{names}: no rows can be made, so it will fail; the others go on", flush=True)
             for of in alike:
                 for stage, took in resources.read(taken).items():
                     resources.add(of.noted, stage, took)
