@@ -11,7 +11,7 @@ from grandplus.report.svg import Chart, around, shares_around, ticks
 from grandplus.report.table import percent, points, with_interval
 
 ROW = 34  # pixels of a row of a chart with names on its left
-COLOURS = 8  # of runs, in the page's style; then from the first again
+COLOURS = 8  # of runs, in the page's style; then from the first again, with hollow marks
 _LANES = (0.0, 0.22, -0.22, 0.11, -0.11)  # of trials with similar scores
 
 
@@ -35,7 +35,7 @@ def accuracies(runs: Sequence[Run]) -> Chart:
         left=_room([run.name for run in runs]),
     )
     for (at, name), (row, run) in zip(rows, enumerate(runs), strict=True):
-        kind = _colour(row)
+        kind = colour(row)
         for trial, score in enumerate(run.accuracy):
             says = f"{name}, trial {trial}: {percent(score)}"
             chart.dot(score, at + _LANES[trial % len(_LANES)], f"trial {kind}", says)
@@ -84,10 +84,10 @@ def losses(runs: Sequence[Run]) -> Chart:
     )
     for number, (run, of) in enumerate(zip(runs, curves, strict=True)):
         for part in ("train", "val"):
-            chart.line(zip(of["step"], of[part], strict=True), f"curve {part} {_colour(number)}")
+            chart.line(zip(of["step"], of[part], strict=True), f"curve {part} {colour(number)}")
         gap = of["val"][-1] - of["train"][-1]
         says = f"{run.name}: validation {of['val'][-1]:.3f}, gap {gap:.3f} at the end"
-        chart.dot(of["step"][-1], of["val"][-1], f"end {_colour(number)}", says)
+        chart.dot(of["step"][-1], of["val"][-1], f"end {colour(number)}", says)
     return chart
 
 
@@ -109,9 +109,9 @@ def by_degree(runs: Sequence[Run]) -> Chart:
         for at, span in enumerate(spans):
             if span in found:
                 of, x = found[span], at + (number + 1) / (len(runs) + 1)
-                chart.line([(x, end) for end in _interval(of)], f"whisker {_colour(number)}")
+                chart.line([(x, end) for end in _interval(of)], f"whisker {colour(number)}")
                 says = f"{run.name}, {degrees(*map(int, span))} neighbours: {percent(of['mean'])}"
-                chart.dot(x, of["mean"], f"group {_colour(number)}", says, 3)
+                chart.dot(x, of["mean"], f"group {colour(number)}", says, 3)
     return chart
 
 
@@ -136,17 +136,22 @@ def by_class(runs: Sequence[Run]) -> Chart | None:
     for number, (run, shares) in enumerate(zip(runs, found, strict=True)):
         lane = 0.3 - 0.6 * (number + 0.5) / len(runs)
         for at, (name, share) in enumerate(zip(classes, shares, strict=True)):
-            chart.dot(share, lane - at, f"found {_colour(number)}", f"{run.name}, {name}: {percent(share)}")
+            chart.dot(share, lane - at, f"found {colour(number)}", f"{run.name}, {name}: {percent(share)}")
     return chart
+
+
+def colour(number: int) -> str:
+    """The style of a run's marks.
+
+    >>> colour(2), colour(10)
+    ('run2', 'run2 hollow')
+    """
+    return f"run{number % COLOURS}" + " hollow" * (number >= COLOURS)
 
 
 def _interval(of: Mapping[str, float]) -> tuple[float, float]:
     half = of.get("ci95", 0.0)
     return max(of["mean"] - half, 0.0), min(of["mean"] + half, 1.0)
-
-
-def _colour(number: int) -> str:
-    return f"run{number % COLOURS}"
 
 
 def _room(names: Sequence[str]) -> int:

@@ -118,6 +118,12 @@ def test_a_run_alone_is_compared_with_none(runs):
     assert "<h1>cora, ppr</h1>" in alone
 
 
+def test_more_runs_than_colours_have_hollow_marks():
+    nine = page([run(f"run {number}", trials=2) for number in range(9)], [])
+    assert len(re.findall(r'<span class="swatch run0 hollow">', nine)) == 3  # table, key, head
+    assert len(re.findall(r'<circle class="mark trial run0 hollow"', nine)) == 2
+
+
 def test_what_could_not_be_compared_is_said():
     one = [run("a", trials=1), run("b", trials=1, skill=0.9)]
     said = page(one, [], ["one trial says nothing <here>"])
