@@ -38,16 +38,7 @@ def losses(run: Run) -> Chart:
     """Means over trials of training and validation loss; what lies between is the generalisation gap."""
     of = run.details["losses"]
     steps, train, val = of["step"], of["train"], of["val"]
-    top = 1.05 * max(*train, *val)
-    right = max(steps[-1], 1)
-    chart = Chart(
-        (0, right),
-        (0, top),
-        x_ticks=ticks(0, right, "{:g}".format),
-        y_ticks=ticks(0, top, "{:g}".format),
-        label="Training and validation loss",
-        x_title="step",
-    )
+    chart = loss_axes([of], "Training and validation loss")
     ahead, back = list(zip(steps, val, strict=True)), list(zip(steps, train, strict=True))
     chart.area([*ahead, *reversed(back)], "gap")
     chart.line(back, "curve train")
@@ -56,6 +47,20 @@ def losses(run: Run) -> Chart:
         says = f"step {step}: training {of_train:.3f}, validation {of_val:.3f}, gap {of_val - of_train:.3f}"
         chart.dot(step, of_val, "point", says, 5)
     return chart
+
+
+def loss_axes(curves: Sequence[dict[str, Any]], label: str) -> Chart:
+    """An empty chart with room for training and validation losses."""
+    right = max(1, *(of["step"][-1] for of in curves))
+    top = 1.05 * max(loss for of in curves for part in ("train", "val") for loss in of[part])
+    return Chart(
+        (0, right),
+        (0, top),
+        x_ticks=ticks(0, right, "{:g}".format),
+        y_ticks=ticks(0, top, "{:g}".format),
+        label=label,
+        x_title="step",
+    )
 
 
 def confusion(run: Run) -> Chart:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from grandplus.report.charts import PART, degrees
+from grandplus.report.charts import PART, degrees, loss_axes
 from grandplus.report.comparison import Comparison
 from grandplus.report.gather import Run
 from grandplus.report.svg import Chart, around, shares_around, ticks
@@ -72,16 +72,7 @@ def differences(runs: Sequence[Run], comparisons: Sequence[Comparison]) -> Chart
 def losses(runs: Sequence[Run]) -> Chart:
     """Means over trials of training and validation loss of every run."""
     curves = [run.details["losses"] for run in runs]
-    right = max(1, *(of["step"][-1] for of in curves))
-    top = 1.05 * max(loss for of in curves for part in ("train", "val") for loss in of[part])
-    chart = Chart(
-        (0, right),
-        (0, top),
-        x_ticks=ticks(0, right, "{:g}".format),
-        y_ticks=ticks(0, top, "{:g}".format),
-        label="Training and validation loss of each run",
-        x_title="step",
-    )
+    chart = loss_axes(curves, "Training and validation loss of each run")
     for number, (run, of) in enumerate(zip(runs, curves, strict=True)):
         for part in ("train", "val"):
             chart.line(zip(of["step"], of[part], strict=True), f"curve {part} {colour(number)}")
