@@ -38,7 +38,6 @@ def page(runs: Sequence[Run], comparisons: Sequence[Comparison], missing: Sequen
         overlays=overlays,
         facts_of=_facts,
         took=_took,
-        colours=overlays.COLOURS,
     )
 
 

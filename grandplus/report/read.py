@@ -8,6 +8,7 @@ from typing import Any
 
 from grandplus.errors import GrandPlusError
 
+FIX = "it is damaged, or made by other code: run dvc repro evaluate, or the experiment again"
 _OF_PART = ("accuracy.mean", "ece.mean")
 METRICS = ("rows.l1_error.mean", *(f"val.{key}" for key in _OF_PART))
 METRICS_OF_TEST = ("test.macro_f1.mean", *(f"test.{key}" for key in _OF_PART))  # if any test node has a label
@@ -26,7 +27,9 @@ def metrics_of(text: str, where: object) -> dict[str, Any]:
     GrandPlusError : it is no JSON, or lacks something.
     """
     found = parsed(text, METRICS, where)
-    return parsed(text, METRICS_OF_TEST, where) if "test" in found else found
+    if "test" in found:
+        _refuse_lacking(found, METRICS_OF_TEST, where)
+    return found
 
 
 def details_of(text: str, where: object) -> dict[str, Any]:
@@ -51,15 +54,11 @@ def parsed(text: str, wanted: Iterable[str], where: object) -> dict[str, Any]:
     ------
     GrandPlusError : it is none, or lacks one.
     """
-    fix = "it is damaged, or made by other code: run dvc repro evaluate, or the experiment again"
     try:
-        content = json.loads(text)
+        found: dict[str, Any] = json.loads(text)
     except ValueError as error:
-        raise GrandPlusError(f"is no JSON: {error}", where=where, fix=fix) from None
-    for key in wanted:
-        if at(content, key) is None:
-            raise GrandPlusError(f"lacks {key}", where=where, fix=fix)
-    found: dict[str, Any] = content
+        raise GrandPlusError(f"is no JSON: {error}", where=where, fix=FIX) from None
+    _refuse_lacking(found, wanted, where)
     return found
 
 
@@ -74,3 +73,9 @@ def at(content: Any, key: str) -> Any:
             return None
         content = content.get(name)
     return content
+
+
+def _refuse_lacking(content: Any, wanted: Iterable[str], where: object) -> None:
+    for key in wanted:
+        if at(content, key) is None:
+            raise GrandPlusError(f"lacks {key}", where=where, fix=FIX)
