@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from benchmarks.lines import print_line
-from experiments.trials import BEST_MATRIX, Case, prepare
+from experiments.cases import BEST_MATRIX, Case, prepare
 from grandplus import execution
 from grandplus.training.model import MLP
 from grandplus.training.trainer import EarlyStopping, train
@@ -50,7 +50,7 @@ class Both(EarlyStopping):
 
 def compare(dataset: str, trials: int) -> dict[str, object]:
     """Validation accuracy and steps of both rules."""
-    kept = np.array(list(execution.map_processes(functools.partial(_watch, dataset), range(trials))))
+    kept = np.array(list(execution.map_processes(functools.partial(_watch, dataset, trials), range(trials))))
     ours, released = kept[:, 0], kept[:, 1]  # each (trials, [accuracy, steps])
     gain = ours[:, 0] - released[:, 0]
     return {
@@ -65,9 +65,9 @@ def compare(dataset: str, trials: int) -> dict[str, object]:
     }
 
 
-def _watch(dataset: str, trial: int) -> list[list[float]]:
+def _watch(dataset: str, trials: int, trial: int) -> list[list[float]]:
     torch.set_num_threads(1)
-    prepared = prepare(Case(dataset, BEST_MATRIX[dataset]))
+    prepared = prepare(Case(dataset, BEST_MATRIX[dataset]), trials)
     graph, settings = prepared.graph, prepared.settings
     patience = settings.train.patience
     both = Both(patience, rules={"ours": EarlyStopping(patience), "released": ReleasedRule(patience)})

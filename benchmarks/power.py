@@ -45,8 +45,8 @@ def main() -> int:
     x = np.random.default_rng(2).normal(size=(graph.nodes, options.features)).astype(np.float32)
     w = weights("avg", order=options.order)
     walk = _walk(graph)
-    as_tensors = [torch.from_numpy(part) for part in (walk.indptr, walk.indices, walk.data)]
-    tensor = torch.sparse_csr_tensor(*as_tensors, size=walk.shape, check_invariants=False)
+    indptr, indices, data = (torch.from_numpy(part) for part in (walk.indptr, walk.indices, walk.data))
+    tensor = torch.sparse_csr_tensor(indptr, indices, data, size=walk.shape, check_invariants=False)
     torch.set_num_threads(options.threads)
     found = _run(options.threads, graph, x, w)  # compiles too
     error = _error(walk, x, w, found)

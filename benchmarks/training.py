@@ -14,15 +14,17 @@ import itertools
 import time
 
 import numpy as np
+import scipy.sparse as sp
 import torch
 import torch.nn.functional as F
 from torch import nn
 
 from benchmarks.lines import print_line
-from experiments.trials import BEST_MATRIX, Case, prepare
+from experiments.cases import BEST_MATRIX, Case, prepare
 from grandplus import execution
 from grandplus.settings import Train
 from grandplus.training.losses import consistency_loss, supervised_loss, warmup_weight
+from grandplus.training.model import MLP
 from grandplus.training.trainer import VALIDATE_EVERY, EarlyStopping, _batches, train
 
 WINDOW = 10  # validations
@@ -35,8 +37,11 @@ class Clock(EarlyStopping):
         super().__init__(patience=2**31)
         self.times: list[float] = []
 
-    def update(self, step: int, accuracy: float, loss: float, model: nn.Module) -> bool:
+    def note(self) -> None:
         self.times.append(time.perf_counter())
+
+    def update(self, step: int, accuracy: float, loss: float, model: MLP) -> bool:
+        self.note()
         return super().update(step, accuracy, loss, model)
 
 
@@ -50,7 +55,7 @@ def milliseconds(times: list[float]) -> dict[str, float]:
 def product(case: Case, steps: int, trial: int) -> dict[str, float]:
     """Ours."""
     torch.set_num_threads(1)
-    prepared = prepare(case)
+    prepared = prepare(case, execution.workers())
     split, clock = prepared.splits.of(trial), Clock()
     settings = _of_length(prepared.settings.train, len(split.train), steps)
     graph = prepared.graph
@@ -62,7 +67,7 @@ def product(case: Case, steps: int, trial: int) -> dict[str, float]:
 def plain(case: Case, steps: int, trial: int) -> dict[str, float]:
     """The same computation without anything of ours."""
     torch.set_num_threads(1)
-    prepared = prepare(case)
+    prepared = prepare(case, execution.workers())
     graph, split, clock = prepared.graph, prepared.splits.of(trial), Clock()
     settings = _of_length(prepared.settings.train, len(split.train), steps)
     rng = np.random.default_rng(trial)
@@ -89,7 +94,7 @@ def plain(case: Case, steps: int, trial: int) -> dict[str, float]:
             consistency_mean=settings.consistency_mean,
         )
         adam.zero_grad()
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         if settings.clip:
             nn.utils.clip_grad_norm_(model.parameters(), settings.clip)
         adam.step()
@@ -98,9 +103,9 @@ def plain(case: Case, steps: int, trial: int) -> dict[str, float]:
             with torch.inference_mode():
                 guesses = model(watched_inputs)
                 F.cross_entropy(guesses, labels[watched]).item()
-                accuracy = (guesses.argmax(1) == labels[watched]).float().mean().item()
+                (guesses.argmax(1) == labels[watched]).float().mean().item()
             model.train()
-            clock.update(step, accuracy, 0.0, model)
+            clock.note()
     return milliseconds(clock.times)
 
 
@@ -121,7 +126,7 @@ class _PlainMLP(nn.Module):
         return x
 
 
-def _renormalized(rows):  # type: ignore[no-untyped-def]
+def _renormalized(rows: sp.csr_array) -> sp.csr_array:
     sums = np.maximum(np.asarray(rows.sum(axis=1)).ravel(), 1e-12)
     rows.data /= np.repeat(sums, np.diff(rows.indptr)).astype(np.float32)
     return rows

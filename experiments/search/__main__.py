@@ -26,8 +26,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("dataset", help="a card in data/catalog")
     parser.add_argument("--matrix", choices=("ppr", "avg", "single"), default="avg", help="which to tune")
-    for stage, trials in TRIALS.items():
-        parser.add_argument(f"--{stage}", type=int, default=trials, metavar="TRIALS", help=f"default: {trials}")
+    for stage, usual in TRIALS.items():
+        parser.add_argument(f"--{stage}", type=int, default=usual, metavar="TRIALS", help=f"default: {usual}")
     arguments = parser.parse_args()
     trials = {stage: getattr(arguments, stage) for stage in TRIALS}
     return ending(lambda: search(arguments.dataset, arguments.matrix, trials))
