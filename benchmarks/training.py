@@ -71,17 +71,17 @@ def plain(case: Case, steps: int, trial: int) -> dict[str, float]:
     graph, split, clock = prepared.graph, prepared.splits.of(trial), Clock()
     settings = _of_length(prepared.settings.train, len(split.train), steps)
     rng = np.random.default_rng(trial)
-    labels = torch.from_numpy(graph.labels)
+    labels = torch.tensor(graph.labels)
     pi = prepared.rows.to_csr()
     model = _PlainMLP(graph.features.shape[1], len(graph.classes), settings)
     adam = torch.optim.Adam(model.parameters(), settings.lr, weight_decay=settings.weight_decay)
     watched = np.concatenate([split.train, split.val])
-    watched_inputs = torch.from_numpy((_renormalized(pi[watched]) @ graph.features).toarray())
+    watched_inputs = torch.from_numpy((_renormalized(pi[prepared.rows.positions(watched)]) @ graph.features).toarray())
     for step, (labelled, unlabelled) in enumerate(_batches(split, settings, rng)):
         nodes = np.concatenate([labelled, unlabelled])
         copies = []
         for _ in range(settings.augmentations):
-            rows = pi[nodes]
+            rows = pi[prepared.rows.positions(nodes)]
             rows.data *= rng.random(len(rows.data)) >= settings.dropnode
             copies.append(model(torch.from_numpy((_renormalized(rows) @ graph.features).toarray())))
         logits = torch.stack(copies)
