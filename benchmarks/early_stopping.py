@@ -1,29 +1,44 @@
-"""Which early stopping keeps the better model? Ours against the released program's, on validation.
+"""Which early stopping keeps the better model? Others against ours, each told by half of the validation nodes.
 
-Both watch the same trainings, each up to where it would have stopped, so trials are paired.
-Prints a JSON line for each dataset:
+The other half says how good the kept model is; by the half that chose it, whatever stops last would look best.
+All rules are given the same trainings under the same random halves, so trials are paired. Prints a JSON line for each
+dataset and rule:
 
-    python -m benchmarks.early_stopping --trials 20
+    python -m benchmarks.early_stopping --trials 10
 """
 
 from __future__ import annotations
 
 import argparse
 import functools
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import torch
+import torch.nn.functional as F
+from numpy.typing import NDArray
 
 from benchmarks.lines import print_line
 from experiments.cases import BEST_MATRIX, Case, prepare
+from experiments.trials import train_blind
 from grandplus import execution
-from grandplus.training.model import MLP
-from grandplus.training.trainer import EarlyStopping, train
+from grandplus.training.model import MLP, Snapshot, as_input
+from grandplus.training.random_propagation import RandomPropagation
+from grandplus.training.trainer import VALIDATE_EVERY, EarlyStopping
+
+HALVINGS = 20
+LONGER = 2  # times our patience is trained, as half of the nodes may want more steps than all
 
 
-class ReleasedRule(EarlyStopping):
-    """Saves and resets only if accuracy and loss are both at their best; counts only lower accuracy."""
+class Unkept(Snapshot):
+    """Nothing is copied where only the number of the best validation is asked for."""
+
+    def take(self, model: MLP | None) -> None:
+        pass
+
+
+class Released(EarlyStopping):
+    """The released program's: saves and resets if accuracy and loss are both at their best; counts lower accuracies."""
 
     def update(self, step: int, accuracy: float, loss: float, model: MLP) -> bool:
         if accuracy >= self.best_accuracy and loss <= self.best_loss:
@@ -33,62 +48,108 @@ class ReleasedRule(EarlyStopping):
         return self.without_gain >= self.patience
 
 
-@dataclass(eq=False)
-class Both(EarlyStopping):
-    """Lets both rules watch until both have stopped; notes what each kept, and when it stopped."""
-
-    rules: dict[str, EarlyStopping] = field(default_factory=dict)
-    stopped: dict[str, int] = field(default_factory=dict)
+class ByLoss(EarlyStopping):
+    """Keeps the lowest loss, and waits for a lower one."""
 
     def update(self, step: int, accuracy: float, loss: float, model: MLP) -> bool:
-        for name, rule in self.rules.items():
-            if name not in self.stopped and rule.update(step, accuracy, loss, model):
-                self.stopped[name] = step
-        self.best.state = model.state_dict()
-        return len(self.stopped) == len(self.rules)
+        return super().update(step, -loss, loss, model)
 
 
-def compare(dataset: str, trials: int) -> dict[str, object]:
-    """Validation accuracy and steps of both rules."""
-    kept = np.array(list(execution.map_processes(functools.partial(_watch, dataset, trials), range(trials))))
-    ours, released = kept[:, 0], kept[:, 1]  # each (trials, [accuracy, steps])
-    gain = ours[:, 0] - released[:, 0]
-    return {
-        "benchmark": "early stopping",
-        "dataset": dataset,
-        "matrix": BEST_MATRIX[dataset],
-        "trials": trials,
-        "val_accuracy": {"ours": float(ours[:, 0].mean()), "released": float(released[:, 0].mean())},
-        "gain": float(gain.mean()),
-        "gain_standard_error": float(gain.std(ddof=1) / np.sqrt(trials)),
-        "steps": {"ours": round(ours[:, 1].mean()), "released": round(released[:, 1].mean())},
-    }
+# Each with the patience of the card, times a factor.
+RULES: dict[str, tuple[type[EarlyStopping], float]] = {
+    "ours": (EarlyStopping, 1),
+    "released": (Released, 1),
+    "by loss": (ByLoss, 1),
+    "ours, a quarter of the patience": (EarlyStopping, 0.25),
+    "ours, twice the patience": (EarlyStopping, 2),
+}
 
 
-def _watch(dataset: str, trials: int, trial: int) -> list[list[float]]:
+class Recorder(EarlyStopping):
+    """Notes at each validation which nodes are right, and the loss of each."""
+
+    def __init__(self, patience: int, score: Callable[[MLP], tuple[NDArray[np.bool_], NDArray[np.float32]]]) -> None:
+        super().__init__(patience)
+        self.score = score
+        self.right: list[NDArray[np.bool_]] = []
+        self.losses: list[NDArray[np.float32]] = []
+
+    def update(self, step: int, accuracy: float, loss: float, model: MLP) -> bool:
+        right, losses = self.score(model)
+        self.right.append(right)
+        self.losses.append(losses)
+        return super().update(step, accuracy, loss, model)
+
+
+def compare(dataset: str, matrix: str, trials: int) -> Iterator[dict[str, object]]:
+    """A line for each rule."""
+    task = functools.partial(watch, Case(dataset, matrix), trials)
+    found = np.array(list(execution.map_processes(task, range(trials))))  # (trials, rules, 2)
+    gain = found[:, :, 0] - found[:, :1, 0]
+    for number, rule in enumerate(RULES):
+        yield {
+            "benchmark": "early stopping",
+            "dataset": dataset,
+            "matrix": matrix,
+            "trials": trials,
+            "rule": rule,
+            "accuracy_of_other_half": float(found[:, number, 0].mean()),
+            "beside_ours": float(gain[:, number].mean()),
+            "standard_error": float(gain[:, number].std(ddof=1) / np.sqrt(trials)),
+            "steps": round(found[:, number, 1].mean()),
+        }
+
+
+def watch(case: Case, trials: int, trial: int) -> list[tuple[float, float]]:
+    """For each rule, means over halves: accuracy of the half that it did not see, and steps."""
     torch.set_num_threads(1)
-    prepared = prepare(Case(dataset, BEST_MATRIX[dataset]), trials)
-    graph, settings = prepared.graph, prepared.settings
-    patience = settings.train.patience
-    both = Both(patience, rules={"ours": EarlyStopping(patience), "released": ReleasedRule(patience)})
-    train(
-        graph.features,
-        graph.labels,
-        prepared.rows,
-        prepared.splits.of(trial),
-        settings.train,
-        classes=graph.classes,
-        seed=[settings.seed, trial],
-        stopping=both,
+    right, losses, patience = record(case, trials, trial)
+    rng = np.random.default_rng(trial)
+    scores: dict[str, list[tuple[float, int]]] = {rule: [] for rule in RULES}
+    for _ in range(HALVINGS):
+        order = rng.permutation(right.shape[1])
+        halves = order[: len(order) // 2], order[len(order) // 2 :]
+        for seen, other in (halves, halves[::-1]):
+            accuracy, loss = right[:, seen].mean(axis=1), losses[:, seen].mean(axis=1)
+            for rule, (kind, factor) in RULES.items():
+                best, last = stop(kind(round(factor * patience), best=Unkept()), accuracy, loss)
+                scores[rule].append((right[best, other].mean(), last * VALIDATE_EVERY))
+    return [tuple(np.mean(found, axis=0)) for found in scores.values()]
+
+
+def record(case: Case, trials: int, trial: int) -> tuple[NDArray[np.bool_], NDArray[np.float32], int]:
+    """Train; (validations, nodes): which are right, and their losses; and the card's patience."""
+    prepared = prepare(case, trials)
+    settings, split = prepared.settings.train, prepared.splits.of(trial)
+    propagation = RandomPropagation(
+        prepared.graph.features, prepared.rows, dropnode=settings.dropnode, renormalize=settings.renormalize
     )
-    steps = {name: both.stopped.get(name, 0) for name in both.rules}
-    return [[rule.best_accuracy, steps[name]] for name, rule in both.rules.items()]
+    inputs = as_input(propagation.expected(split.val), "cpu")
+    labels = torch.tensor(prepared.graph.labels[split.val])
+
+    def score(model: MLP) -> tuple[NDArray[np.bool_], NDArray[np.float32]]:
+        logits = model.evaluate(inputs)
+        return (logits.argmax(dim=1) == labels).numpy(), F.cross_entropy(logits, labels, reduction="none").numpy()
+
+    recorder = Recorder(LONGER * settings.patience, score)
+    train_blind(prepared, split, trial, stopping=recorder)
+    return np.array(recorder.right), np.array(recorder.losses), settings.patience
+
+
+def stop(rule: EarlyStopping, accuracy: NDArray[np.float64], loss: NDArray[np.float32]) -> tuple[int, int]:
+    """Which validation's model the rule keeps, and at which it stops."""
+    for number, scores in enumerate(zip(accuracy.tolist(), loss.tolist(), strict=True)):
+        if rule.update(number, *scores, None):  # type: ignore[arg-type]
+            break
+    return rule.best_step, number
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--trials", type=int, default=20)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--trials", type=int, default=10)
     parser.add_argument("--datasets", nargs="+", default=list(BEST_MATRIX))
+    parser.add_argument("--matrix", help="default: each dataset's best by the paper's Table 2")
     arguments = parser.parse_args()
     for name in arguments.datasets:
-        print_line(**compare(name, arguments.trials))
+        for line in compare(name, arguments.matrix or BEST_MATRIX[name], arguments.trials):
+            print_line(**line)
