@@ -4,44 +4,14 @@ import dataclasses
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from scipy import stats
 
 from experiments import trials
-from experiments.cases import Case, Prepared
+from experiments.cases import Case
 from experiments.table2.__main__ import Cell
 from experiments.trials import best_on_validation, fill, read_rows, train_blind
-from grandplus.graph import Graph, as_adjacency
-from grandplus.propagation.gfpush import gfpush
-from grandplus.propagation.weights import weights
-from grandplus.settings import load_settings
-from grandplus.splits import make_splits
 
 CASES = [Case("cora", "ppr"), Case("cora", "avg", (("train.lr", 0.1),))]
-
-
-@pytest.fixture
-def prepared(monkeypatch):
-    """Three communities of 20 nodes as the graph of every case, and short trainings."""
-    monkeypatch.setenv("GRANDPLUS_WORKERS", "1")
-
-    def prepare(case: Case, trials: int) -> Prepared:
-        rng = np.random.default_rng(0)
-        labels = np.arange(60) % 3
-        same = labels[:, None] == labels
-        edges = sp.csr_array(np.triu(rng.random((60, 60)) < np.where(same, 0.3, 0.05), 1))
-        features = (np.eye(3)[labels] + 0.9 * rng.random((60, 3))).astype(np.float32)
-        graph = Graph(as_adjacency(edges), features, labels, ["a", "b", "c"], np.arange(60))
-        lr = dict(case.changes).get("train.lr", 0.01)
-        changes = {"lr": lr, "max_epochs": 15, "hidden": 8}
-        split = {"split": "per-class", "train_per_class": 3, "val_per_class": 4}
-        settings = load_settings(dataset="cora", matrix="ppr", trials=9, train=changes, preprocess=split)
-        rows = gfpush(graph, np.arange(60), weights=weights("avg", order=2), rmax=1e-6, top_k=8)
-        splits = make_splits(labels, settings.preprocess, [], seed=0, trials=9)
-        return Prepared(settings, graph, splits, rows, f"digest{lr}")
-
-    monkeypatch.setattr(trials, "prepare", prepare)
-    return prepare
 
 
 def test_a_cut_file_is_completed_to_the_same_bytes(prepared, tmp_path):

@@ -1,0 +1,86 @@
+"""Benchmarks find the errors that they look for, and run against today's product."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from benchmarks import early_stopping, gfpush, power, training
+from benchmarks.graphs import degree_corrected
+from experiments.cases import Case
+
+
+@pytest.fixture
+def one_thread(monkeypatch):
+    monkeypatch.setenv("GRANDPLUS_WORKERS", "1")
+
+
+def small(matrix: str) -> gfpush.Case:
+    return gfpush.Case(500, 2000, matrix, 3, 1e-4, 16, rows=64, reference_rows=8)
+
+
+@pytest.mark.parametrize("matrix", ["avg", "single"])
+def test_rows_that_are_right_and_rows_that_are_not(one_thread, monkeypatch, matrix):
+    case = small(matrix)
+    graph = degree_corrected(case.nodes, case.edges, seed=1)
+    assert gfpush.measure("small", case, graph, threads=1, repeats=1)[0]["right"]
+    push = gfpush.push_rows
+
+    def slightly_off(*arguments, **options):
+        found = push(*arguments, **options)
+        found.weights[:, 0] += 3 * case.rmax
+        return found
+
+    monkeypatch.setattr(gfpush, "push_rows", slightly_off)
+    assert not gfpush.measure("small", case, graph, threads=1, repeats=1)[0]["right"]
+
+
+def test_products_that_are_right_and_products_that_are_not(one_thread, monkeypatch, capsys):
+    size = ["--nodes", "300", "--edges", "1500", "--features", "20"]
+    monkeypatch.setattr("sys.argv", ["power", "--repeats", "1", "--threads", "1", *size])
+    assert power.main() == 0
+    assert json.loads(capsys.readouterr().out)["right"]
+    exact = power.propagate
+    monkeypatch.setattr(power, "propagate", lambda *arguments, **options: 1.0001 * exact(*arguments, **options))
+    assert power.main() == 1
+
+
+def test_training_beside_plain_training(prepared, monkeypatch):
+    def sparse(case, trials):
+        found = prepared(case, trials)
+        graph = dataclasses.replace(found.graph, features=sp.csr_array(found.graph.features))
+        return dataclasses.replace(found, graph=graph)
+
+    monkeypatch.setattr(training, "prepare", sparse)
+    line = training.compare("cora", 120, 120)
+    assert line["times_faster"] == line["plain_ms"]["mean"] / line["ms_a_step_and_core"]["mean"] > 0
+
+
+def test_a_kept_model_is_judged_by_nodes_that_did_not_choose_it(prepared, monkeypatch):
+    """Half of the nodes turn right at the second validation, when the loss of all is highest."""
+    right = np.zeros((4, 100), bool)
+    right[1, :50] = True
+    losses = np.tile(np.array([[3], [4], [2], [1]], np.float32), 100)
+    monkeypatch.setattr(early_stopping, "record", lambda *_: (right, losses, 8))
+    found = dict(zip(early_stopping.RULES, early_stopping.watch(Case("cora", "ppr"), 1, 0), strict=True))
+    assert found["ours"] == (pytest.approx(0.5), 30)
+    assert found["by loss"] == (0, 30)
+    assert found["ours, a quarter of the patience"] == (pytest.approx(0.5), 30)  # falling losses reset it
+
+
+def test_the_released_rule():
+    rule = early_stopping.Released(2, best=early_stopping.Unkept())
+    accuracy, loss = np.array([0.5, 0.6, 0.6, 0.4, 0.7, 0.5]), np.array([1.0, 0.9, 1.1, 0.9, 1.0, 1.0])
+    assert early_stopping.stop(rule, accuracy, loss) == (1, 5)  # 0.7 isn't kept, as its loss is higher; two were lower
+
+
+def test_all_validation_nodes_are_recorded(prepared, monkeypatch):
+    monkeypatch.setattr(early_stopping, "prepare", prepared)
+    case = Case("cora", "ppr")
+    right, losses, patience = early_stopping.record(case, 1, 0)
+    found = prepared(case, 1)
+    assert right.shape == losses.shape
+    assert right.shape[1] == len(found.splits.of(0).val)
+    assert patience == found.settings.train.patience
