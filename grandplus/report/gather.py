@@ -73,14 +73,15 @@ def gather(names: Sequence[str]) -> list[Run]:
         with Repo() as repo:
             if names and isinstance(repo.scm, NoSCM):
                 raise GrandPlusError("there is no Git repository here", fix="name no run: that is the workspace")
-            return [_read(repo, name) for name in names or [WORKSPACE]]
+            experiments = _experiments(repo)
+            return [_read(repo, name, experiments.get(name, {})) for name in names or [WORKSPACE]]
     except NotDvcRepoError as error:
         raise GrandPlusError(f"{error}", fix="run from the top of the checkout") from None
 
 
-def _read(repo: Repo, name: str) -> Run:
+def _read(repo: Repo, name: str, experiments: dict[str, str]) -> Run:
+    """experiments : those of that name, their commits by what they are based on."""
     revision = None if name == WORKSPACE else name
-    experiments = _experiments(repo, name)
     _refuse_two_meanings(repo, name, experiments)
     try:
         files = DVCFileSystem(rev=revision)
@@ -106,12 +107,14 @@ def _text(files: DVCFileSystem, name: str, file: str) -> tuple[str, str]:
         raise GrandPlusError(f"is no text: {error}", where=where, fix="run it again") from None
 
 
-def _experiments(repo: Repo, name: str) -> dict[str, str]:
-    """Those of that name: their commits, by what they are based on."""
-    if isinstance(repo.scm, NoSCM):
-        return {}
-    found = repo.experiments.ls(all_commits=True).items()
-    return {baseline: revision for baseline, of in found for named, revision in of if named == name}
+def _experiments(repo: Repo) -> dict[str, dict[str, str]]:
+    """By name, their commits by what they are based on; DVC takes its time to list them."""
+    found: dict[str, dict[str, str]] = {}
+    if not isinstance(repo.scm, NoSCM):
+        for baseline, experiments in repo.experiments.ls(all_commits=True).items():
+            for name, revision in experiments:
+                found.setdefault(name, {})[baseline] = revision
+    return found
 
 
 def _refuse_two_meanings(repo: Repo, name: str, experiments: dict[str, str]) -> None:
