@@ -51,8 +51,10 @@ def layer_input(
         x = F.normalize(x, dim=1, eps=SMALLEST_NORM)
     if norm:
         statistics = norm.running_mean, norm.running_var, norm.weight, norm.bias, training
-        parts = torch.chunk(x, copies) if training else [x]
-        x = torch.cat([F.batch_norm(part, *statistics, eps=norm.eps) for part in parts])
+        if training:
+            x = torch.cat([F.batch_norm(part, *statistics, eps=norm.eps) for part in torch.chunk(x, copies)])
+        else:
+            x = F.batch_norm(x, *statistics, eps=norm.eps)
     return F.dropout(x, dropout, training)
 
 
