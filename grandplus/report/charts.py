@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from grandplus.report.gather import Run
@@ -138,6 +138,12 @@ def degrees(low: int, high: int) -> str:
     return str(low) if high - low == 1 else f"{low}–{high - 1}"
 
 
+def interval(of: Mapping[str, float]) -> tuple[float, float]:
+    """95 %, of the shares that there are."""
+    half = of.get("ci95", 0.0)
+    return max(of["mean"] - half, 0.0), min(of["mean"] + half, 1.0)
+
+
 def _groups(
     groups: Sequence[dict[str, Any]],
     spans: Sequence[tuple[float, float]],
@@ -146,7 +152,7 @@ def _groups(
     x_ticks: list[tuple[float, str]],
     title: str,
 ) -> Chart:
-    low = max(0.0, min(of["mean"] - of.get("ci95", 0.0) for of in groups) - 0.04)
+    low = max(0.0, min(interval(of)[0] for of in groups) - 0.04)
     chart = Chart(
         x,
         (low, 1),
@@ -156,8 +162,8 @@ def _groups(
         x_title=title,
     )
     for of, span, name in zip(groups, spans, says, strict=True):
-        middle, half = sum(span) / 2, of.get("ci95", 0.0)
-        chart.line([(middle, max(of["mean"] - half, low)), (middle, min(of["mean"] + half, 1))], "whisker found")
+        middle = sum(span) / 2
+        chart.line([(middle, end) for end in interval(of)], "whisker found")
         chart.line([(span[0], of["mean"]), (span[1], of["mean"])], "span")
         chart.dot(middle, of["mean"], "group", f"{name}: {percent(of['mean'])} of {of['nodes']:g} nodes")
     return chart

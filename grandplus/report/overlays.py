@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from grandplus.report.charts import PART, degrees, loss_axes
+from grandplus.report.charts import PART, degrees, interval, loss_axes
 from grandplus.report.comparison import Comparison
 from grandplus.report.gather import Run
 from grandplus.report.svg import Chart, around, shares_around, ticks
@@ -86,7 +86,7 @@ def by_degree(runs: Sequence[Run]) -> Chart:
     """Accuracy of nodes with similar numbers of neighbours, of every run."""
     groups = [{(of["low"], of["high"]): of for of in run.details["by_degree"]} for run in runs]
     spans = sorted({span for of in groups for span in of})
-    shown = [end for run in groups for of in run.values() for end in _interval(of)]
+    shown = [end for run in groups for of in run.values() for end in interval(of)]
     low = max(0.0, min(shown) - 0.04)
     chart = Chart(
         (0, len(spans)),
@@ -100,7 +100,7 @@ def by_degree(runs: Sequence[Run]) -> Chart:
         for at, span in enumerate(spans):
             if span in found:
                 of, x = found[span], at + (number + 1) / (len(runs) + 1)
-                chart.line([(x, end) for end in _interval(of)], f"whisker {colour(number)}")
+                chart.line([(x, end) for end in interval(of)], f"whisker {colour(number)}")
                 says = f"{run.name}, {degrees(*map(int, span))} neighbours: {percent(of['mean'])}"
                 chart.dot(x, of["mean"], f"group {colour(number)}", says, 3)
     return chart
@@ -138,11 +138,6 @@ def colour(number: int) -> str:
     ('run2', 'run2 hollow')
     """
     return f"run{number % COLOURS}" + " hollow" * (number >= COLOURS)
-
-
-def _interval(of: Mapping[str, float]) -> tuple[float, float]:
-    half = of.get("ci95", 0.0)
-    return max(of["mean"] - half, 0.0), min(of["mean"] + half, 1.0)
 
 
 def _room(names: Sequence[str]) -> int:
