@@ -79,13 +79,13 @@ def repo(listing, revisions=None, queue=()):
 )
 def test_a_name_that_says_two_things_is_refused(name, found, words):
     with pytest.raises(GrandPlusError, match=f"{words}; .*; dvc exp rename {name}"):
-        gather._refuse_two_meanings(found, name, gather._experiments(found, name))
+        gather._refuse_two_meanings(found, name, gather._experiments(found).get(name, {}))
 
 
 def test_a_name_that_says_one_thing():
     found = repo({"base": [("x", "abc"), ("y", "def")]}, {"main": "123", "abc": "abc"})
     for name in ("x", "main", "workspace"):
-        gather._refuse_two_meanings(found, name, gather._experiments(found, name))
+        gather._refuse_two_meanings(found, name, gather._experiments(found).get(name, {}))
 
 
 @pytest.mark.parametrize(
