@@ -8,6 +8,7 @@ from scipy import stats
 
 from experiments import trials
 from experiments.cases import Case
+from experiments.sensitivity.__main__ import neighbours, table
 from experiments.table2.__main__ import Cell
 from experiments.trials import best_on_validation, fill, read_rows, train_blind
 
@@ -94,3 +95,14 @@ def test_the_interval_is_welchs():
     assert cell.difference == pytest.approx(-0.8)
     assert not cell.reached
     assert Cell("cora", "ppr", 30, 85.75, 0.7, 85.8, 0.4).reached
+
+
+def test_neighbours_differ_from_the_card_in_one_setting():
+    found = [case.change for case in neighbours(Case("citeseer", "avg"))]
+    assert {"train.lr=0.01", "train.distance=kl", "train.dropout_hidden=0.5", "gfpush.top_k=16"} <= set(found)
+    assert not {"train.lr=0.001", "train.distance=l2", "train.lambda_max=0.8", "gfpush.top_k=32"} & set(found)
+
+
+def test_differences_from_the_card_are_paired():
+    rows = [{"change": change, "validation": score} for change, score in (("", 0.8), ("", 0.6), ("a", 0.7), ("a", 0.7))]
+    assert table(rows, 2).splitlines()[2:] == ["| the card | 70.00 |  |", "| `a` | 70.00 | +0.00 ± 10.00 |"]
