@@ -1,7 +1,7 @@
-"""Which early stopping keeps the better model? Others against ours, each told by half of the validation nodes.
+"""Which early stopping keeps the better model? Others against ours, each told by nine tenths of the validation nodes.
 
-The other half says how good the kept model is; by the half that chose it, whatever stops last would look best.
-All rules are given the same trainings under the same random halves, so trials are paired. Prints a JSON line for each
+The last tenth says how good the kept model is, each tenth in turn: by the nodes that chose it, whatever stops last
+would look best. All rules are given the same trainings and tenths, so trials are paired. Prints a JSON line for each
 dataset and rule:
 
     python -m benchmarks.early_stopping --trials 10
@@ -26,8 +26,8 @@ from grandplus.training.model import MLP, Snapshot, as_input
 from grandplus.training.random_propagation import RandomPropagation
 from grandplus.training.trainer import VALIDATE_EVERY, EarlyStopping
 
-HALVINGS = 20
-LONGER = 2  # times our patience is trained, as half of the nodes may want more steps than all
+FOLDS, PARTITIONS = 10, 4
+LONGER = 2  # times our patience is trained, as some of the nodes may want more steps than all
 
 
 class Unkept(Snapshot):
@@ -93,7 +93,7 @@ def compare(dataset: str, matrix: str, trials: int) -> Iterator[dict[str, object
             "matrix": matrix,
             "trials": trials,
             "rule": rule,
-            "accuracy_of_other_half": float(found[:, number, 0].mean()),
+            "accuracy_of_others": float(found[:, number, 0].mean()),
             "beside_ours": float(gain[:, number].mean()),
             "standard_error": float(gain[:, number].std(ddof=1) / np.sqrt(trials)),
             "steps": round(found[:, number, 1].mean()),
@@ -101,19 +101,18 @@ def compare(dataset: str, matrix: str, trials: int) -> Iterator[dict[str, object
 
 
 def watch(case: Case, trials: int, trial: int) -> list[tuple[float, float]]:
-    """For each rule, means over halves: accuracy of the half that it did not see, and steps."""
+    """For each rule, means over folds: accuracy of the nodes that it did not see, and steps."""
     torch.set_num_threads(1)
     right, losses, patience = record(case, trials, trial)
     rng = np.random.default_rng(trial)
     scores: dict[str, list[tuple[float, int]]] = {rule: [] for rule in RULES}
-    for _ in range(HALVINGS):
-        order = rng.permutation(right.shape[1])
-        halves = order[: len(order) // 2], order[len(order) // 2 :]
-        for seen, other in (halves, halves[::-1]):
+    for _ in range(PARTITIONS):
+        for others in np.array_split(rng.permutation(right.shape[1]), FOLDS):
+            seen = np.delete(np.arange(right.shape[1]), others)
             accuracy, loss = right[:, seen].mean(axis=1), losses[:, seen].mean(axis=1)
             for rule, (kind, factor) in RULES.items():
                 best, last = stop(kind(round(factor * patience), best=Unkept()), accuracy, loss)
-                scores[rule].append((right[best, other].mean(), last * VALIDATE_EVERY))
+                scores[rule].append((right[best, others].mean(), last * VALIDATE_EVERY))
     return [tuple(np.mean(found, axis=0)) for found in scores.values()]
 
 
