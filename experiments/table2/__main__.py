@@ -20,7 +20,7 @@ from scipy import stats
 from experiments.cases import Case
 from experiments.ending import ending
 from experiments.figures import half_width, save
-from experiments.trials import Row, fill
+from experiments.trials import Row, fill, read_rows
 from grandplus.scratch import finished_whole
 
 FOLDER = Path(__file__).parent
@@ -130,9 +130,10 @@ def main() -> int:
 
 
 def make(datasets: list[str], matrices: list[str], trials: int) -> None:
-    """Complete the trials, and write the table and the plot."""
+    """Complete the trials, and write the table and the plot of all that there are, of other cells too."""
     cases = list(itertools.starmap(Case, itertools.product(datasets, matrices)))
-    found = cells(fill(FOLDER / "trials.csv", cases, trials))
+    fill(FOLDER / "trials.csv", cases, trials)
+    found = cells(read_rows(FOLDER / "trials.csv"))
     with finished_whole(FOLDER / "table.md", alone=True) as partial:
         partial.write_text(table(found), encoding="utf-8")
     plot(found, FOLDER / "table.png")
