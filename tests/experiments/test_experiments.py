@@ -9,6 +9,7 @@ from scipy import stats
 from experiments import trials
 from experiments.cases import Case
 from experiments.sensitivity.__main__ import neighbours, table
+from experiments.table2 import __main__ as table2
 from experiments.table2.__main__ import Cell
 from experiments.trials import best_on_validation, fill, read_rows, train_blind
 
@@ -106,3 +107,12 @@ def test_neighbours_differ_from_the_card_in_one_setting():
 def test_differences_from_the_card_are_paired():
     rows = [{"change": change, "validation": score} for change, score in (("", 0.8), ("", 0.6), ("a", 0.7), ("a", 0.7))]
     assert table(rows, 2).splitlines()[2:] == ["| the card | 70.00 |  |", "| `a` | 70.00 | +0.00 ± 10.00 |"]
+
+
+def test_a_run_of_some_cells_leaves_the_others_in_the_table(prepared, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(table2, "FOLDER", tmp_path)
+    for matrix in ("ppr", "avg"):
+        table2.make(["cora"], [matrix], 2)
+    shown = (tmp_path / "table.md").read_text()
+    assert "| cora | ppr | 2 |" in shown
+    assert "| cora | avg | 2 |" in shown
