@@ -20,7 +20,8 @@ from matplotlib import pyplot as plt
 
 from experiments.cases import Case, prepare
 from experiments.ending import ending
-from experiments.figures import half_width, save
+from experiments.figures import save
+from experiments.intervals import half_width
 from experiments.trials import Row, fill, train_blind
 from grandplus.scratch import finished_whole
 

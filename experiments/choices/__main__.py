@@ -19,6 +19,7 @@ import numpy as np
 
 from experiments.cases import BEST_MATRIX, Case
 from experiments.ending import ending
+from experiments.intervals import mean_and_error
 from experiments.trials import Row, best_on_validation, fill
 from grandplus.scratch import finished_whole
 
@@ -55,17 +56,13 @@ def table(rows: list[Row], trials: int) -> str:
     for change in dict.fromkeys(row["change"] for row in rows):
         mine = [row for row in rows if row["change"] == change]
         cells = [
-            _mean([row[part] for row in mine if row["dataset"] == name])
+            mean_and_error([row[part] for row in mine if row["dataset"] == name])
             for name in names
             for part in ("validation", "test")
         ]
         mean = 100 * np.mean([row["validation"] for row in mine])
         lines.append(f"| `{change}` | {' | '.join(cells)} | {mean:.2f} | {'taken' if change == taken else ''} |")
     return "\n".join(lines) + "\n"
-
-
-def _mean(scores: list[float]) -> str:
-    return f"{100 * np.mean(scores):.2f} ± {100 * np.std(scores, ddof=1) / np.sqrt(len(scores)):.2f}"
 
 
 if __name__ == "__main__":

@@ -15,11 +15,11 @@ from typing import NamedTuple
 
 import numpy as np
 from matplotlib import pyplot as plt
-from scipy import stats
 
 from experiments.cases import Case
 from experiments.ending import ending
-from experiments.figures import half_width, save
+from experiments.figures import save
+from experiments.intervals import half_width, welch_half_width
 from experiments.trials import Row, fill, read_rows
 from grandplus.scratch import finished_whole
 
@@ -62,9 +62,7 @@ class Cell(NamedTuple):
     @property
     def half_width(self) -> float:
         """Of Welch's 95 % interval of the difference."""
-        ours, theirs = self.std**2 / self.trials, self.paper_std**2 / PAPER_TRIALS
-        freedom = (ours + theirs) ** 2 / (ours**2 / (self.trials - 1) + theirs**2 / (PAPER_TRIALS - 1))
-        return float(stats.t.ppf(0.975, freedom) * self.standard_error)
+        return welch_half_width((self.std, self.trials), (self.paper_std, PAPER_TRIALS))
 
     @property
     def reached(self) -> bool:

@@ -12,6 +12,7 @@ from experiments.sensitivity.__main__ import neighbours, table
 from experiments.table2 import __main__ as table2
 from experiments.table2.__main__ import Cell
 from experiments.trials import best_on_validation, fill, read_rows, train_blind
+from experiments.unlabelled.__main__ import table as unlabelled_table
 
 CASES = [Case("cora", "ppr"), Case("cora", "avg", (("train.lr", 0.1),))]
 
@@ -116,3 +117,17 @@ def test_a_run_of_some_cells_leaves_the_others_in_the_table(prepared, tmp_path, 
     shown = (tmp_path / "table.md").read_text()
     assert "| cora | ppr | 2 |" in shown
     assert "| cora | avg | 2 |" in shown
+
+
+def test_both_u_primes_stand_with_the_interval_of_their_difference():
+    rng = np.random.default_rng(0)
+    of_all, of_test = (
+        [{"validation": 0.8, "test": score} for score in rng.normal(0.85, 0.01, count)] for count in (8, 5)
+    )
+    lines = unlabelled_table(of_all, of_test).splitlines()
+    scores = [100 * np.array([row["test"] for row in rows]) for rows in (of_all, of_test)]
+    expected = stats.ttest_ind(*scores, equal_var=False).confidence_interval(0.95)
+    difference, width = (expected.low + expected.high) / 2, (expected.high - expected.low) / 2
+    assert lines[-1].endswith(f"| {difference:+.2f} ± {width:.2f} |")
+    assert lines[2].startswith("| all unlabelled nodes | 8 | 80.00 ± 0.00 |")
+    assert lines[2].endswith(f"| {scores[0].mean():.2f} ± {stats.sem(scores[0]):.2f} |")

@@ -1,0 +1,62 @@
+"""U' of all unlabelled nodes, as the paper has it, or of the test nodes, as its program: 100 trials of each.
+
+    python -m experiments.unlabelled
+
+On Cora with ppr. The trials with U' of test nodes are those of Table 2, whose trials.csv they go to. Resumable;
+writes trials.csv and table.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from experiments import table2
+from experiments.cases import Case
+from experiments.ending import ending
+from experiments.intervals import mean_and_error, welch_half_width
+from experiments.trials import Row, fill
+from grandplus.scratch import finished_whole
+
+FOLDER = Path(__file__).parent
+TABLE2 = Path(table2.__file__).parent
+CARD = Case("cora", "ppr")
+ALL = Case("cora", "ppr", (("preprocess.unlabelled", "all"),))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--trials", type=int, default=100)
+    arguments = parser.parse_args()
+    return ending(lambda: make(arguments.trials))
+
+
+def make(trials: int) -> None:
+    """Complete the trials, and write the table."""
+    of_all = fill(FOLDER / "trials.csv", [ALL], trials)
+    text = table(of_all, fill(TABLE2 / "trials.csv", [CARD], trials))
+    with finished_whole(FOLDER / "table.md", alone=True) as partial:
+        partial.write_text(text, encoding="utf-8")
+    print(text)
+
+
+def table(of_all: list[Row], of_test: list[Row]) -> str:
+    """Markdown: mean accuracies in percent with standard errors, and the differences with Welch's 95 % interval."""
+    lines = ["| U' | trials | validation | test |", "|---|---|---|---|"]
+    for name, rows in (("all unlabelled nodes", of_all), ("test nodes", of_test)):
+        cells = [mean_and_error([row[part] for row in rows]) for part in ("validation", "test")]
+        lines.append(f"| {name} | {len(rows)} | {' | '.join(cells)} |")
+    differences = []
+    for part in ("validation", "test"):
+        a, b = (100 * np.array([row[part] for row in rows]) for rows in (of_all, of_test))
+        width = welch_half_width((a.std(ddof=1), len(a)), (b.std(ddof=1), len(b)))
+        differences.append(f"{a.mean() - b.mean():+.2f} ± {width:.2f}")
+    lines.append(f"| all beside test, 95 % | | {' | '.join(differences)} |")
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
