@@ -45,7 +45,10 @@ def map_on(address: str, function: Callable[..., Result], tasks: Iterable[tuple[
 
         task = functools.partial(_same_code, key_of(), function)
         ahead = TASKS_A_THREAD * sum(client.nthreads().values()) + SPARE_TASKS
-        yield from map_in_order(executor, task, tasks, ahead=ahead, result_of=result_of)
+        try:
+            yield from map_in_order(executor, task, tasks, ahead=ahead, result_of=result_of)
+        finally:
+            executor.shutdown(wait=False)  # cancels what waits
 
 
 @contextmanager

@@ -130,7 +130,10 @@ def map_threads(function: Callable[..., Result], *arguments: Iterable[Any]) -> I
     Results are handed out as they are asked for, and only a few tasks wait at a time.
     """
     with ThreadPoolExecutor(workers()) as pool:
-        yield from map_in_order(pool, function, zip(*arguments, strict=False), ahead=4 * workers())
+        try:
+            yield from map_in_order(pool, function, zip(*arguments, strict=False), ahead=4 * workers())
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
 
 
 def map_tasks(
@@ -182,7 +185,8 @@ def processes(count: int) -> Iterator[Executor]:
     except BrokenProcessPool:
         raise GrandPlusError(
             "a worker process was killed, most often by the system for want of memory",
-            fix="set GRANDPLUS_WORKERS lower; finished work is kept, so running it again goes on from there",
+            fix="set GRANDPLUS_WORKERS lower, and let a script of your own start work only below "
+            '`if __name__ == "__main__":`; finished work is kept, so running it again goes on from there',
         ) from None
 
 
@@ -194,17 +198,16 @@ def map_in_order(
     ahead: int,
     result_of: Callable[[Future[Result]], Result] = Future.result,
 ) -> Iterator[Result]:
-    """Results as they are asked for, with at most ``ahead`` tasks waiting at a time."""
+    """Results as they are asked for, with at most ``ahead`` tasks waiting at a time.
+
+    Those that wait when it is closed are left to the pool's owner.
+    """
     tasks = iter(tasks)
     waiting = [pool.submit(function, *task) for task in itertools.islice(tasks, ahead)]
-    try:
-        while waiting:
-            result = result_of(waiting.pop(0))
-            waiting.extend(pool.submit(function, *task) for task in itertools.islice(tasks, 1))
-            yield result
-    finally:
-        for future in waiting:
-            future.cancel()
+    while waiting:
+        result = result_of(waiting.pop(0))
+        waiting.extend(pool.submit(function, *task) for task in itertools.islice(tasks, 1))
+        yield result
 
 
 def die_with_dvc() -> None:

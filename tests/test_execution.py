@@ -277,6 +277,21 @@ def test_what_others_are_at_is_not_waited_for(error):
     assert multiprocessing.active_children() == []
 
 
+def test_workers_that_are_stopped_leave_no_error_behind(monkeypatch):
+    """Tasks that waited had been cancelled, which the pool's thread took for a mistake when it failed them."""
+    monkeypatch.setenv("GRANDPLUS_WORKERS", "2")
+    uncaught = []
+    monkeypatch.setattr(threading, "excepthook", uncaught.append)
+    before = set(threading.enumerate())
+    results = map_processes(time.sleep, [0, *[3600] * 20])
+    next(results)
+    pool_threads = set(threading.enumerate()) - before
+    results.close()
+    for thread in pool_threads:
+        thread.join()
+    assert uncaught == []
+
+
 @pytest.mark.parametrize("how", ["__import__('os')._exit(3)", "__import__('os').kill(__import__('os').getpid(), 9)"])
 def test_a_worker_that_is_killed_is_reported(monkeypatch, how):
     monkeypatch.setenv("GRANDPLUS_WORKERS", "2")
