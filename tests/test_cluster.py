@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import contextlib
 import json
 import os
 import subprocess
@@ -30,8 +31,8 @@ class Cluster:
     def __init__(self, folder: Path, workers: int = 2) -> None:
         self.folder = folder
         self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-show")
-        wait_until((folder / "scheduler.json").exists, "the scheduler's address")
-        self.address = json.loads((folder / "scheduler.json").read_text())["address"]
+        wait_until(lambda: self._address() is not None, "the scheduler's address")
+        self.address = self._address()
         options = ("--no-nanny", "--nthreads", "1", "--memory-limit", "0", "--name")
         self.workers = [self._start("worker", *options, str(number)) for number in range(workers)]
         self.client = distributed.Client(self.address, set_as_default=False)
@@ -56,6 +57,12 @@ class Cluster:
         for process in (*self.workers, self.scheduler):
             process.kill()
             process.wait()
+
+    def _address(self) -> str | None:
+        """None while the scheduler has not written its file in full."""
+        with contextlib.suppress(FileNotFoundError, json.JSONDecodeError):
+            return json.loads((self.folder / "scheduler.json").read_text())["address"]
+        return None
 
     def _start(self, kind: str, *options: str) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "dask", kind, "--scheduler-file", "scheduler.json", "--no-dashboard"]
