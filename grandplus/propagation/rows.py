@@ -90,11 +90,18 @@ class Rows:
         return at
 
     def save(self, folder: Path | str) -> None:
-        """Write shards ``rows-00000-of-00008.parquet``, …; each appears whole or not at all."""
+        """Write shards ``rows-00000-of-00008.parquet``, …; each appears whole or not at all.
+
+        They take the place of those that the folder holds.
+        """
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
+        written = set()
         for file, start, end in shards(len(self)):
             self.part(start, end).write_shard(folder / file)
+            written.add(file)
+        for file in _shards_in(folder) - written:
+            (folder / file).unlink()
 
     def part(self, start: int, end: int) -> Rows:
         """Rows ``start`` to ``end``."""
@@ -153,7 +160,7 @@ def shards(rows: int) -> Iterator[tuple[str, int, int]]:
         yield name, number * ROWS_A_SHARD, min((number + 1) * ROWS_A_SHARD, rows)
 
 
-_SHARD = re.compile(r"rows-\d{5,}-of-(\d{5,})\.parquet")
+_SHARD = re.compile(r"rows-\d{5,}-of-\d{5,}\.parquet")
 _REMAKE = "run dvc repro gfpush to make it anew"
 
 
@@ -161,10 +168,14 @@ def _shard_names(count: int) -> list[str]:
     return [f"rows-{number:05d}-of-{count:05d}.parquet" for number in range(count)]
 
 
+def _shards_in(folder: Path) -> set[str]:
+    return {file.name for file in folder.glob("rows-*") if _SHARD.fullmatch(file.name)}
+
+
 def _names_in(folder: Path) -> list[str]:
     """The names of the one whole set of shards that a folder holds."""
-    found = {name: match for name in (file.name for file in folder.glob("rows-*")) if (match := _SHARD.fullmatch(name))}
-    counts = sorted({int(match[1]) for match in found.values()})
+    found = _shards_in(folder)
+    counts = sorted({int(name.removesuffix(".parquet").rpartition("-")[2]) for name in found})
     if not counts:
         raise GrandPlusError("holds no rows", where=folder, fix=_REMAKE)
     if len(counts) > 1:

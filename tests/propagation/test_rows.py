@@ -272,8 +272,16 @@ def test_an_empty_and_an_absent_folder(tmp_path):
     assert refusal(tmp_path / "nowhere").startswith(f"{tmp_path / 'nowhere'}: holds no rows")
 
 
+def test_a_save_takes_the_place_of_another_number_of_shards(saved):
+    (saved / "rows-of-mine.csv").write_text("kept")
+    for count in (3, 10, 6):
+        made(count).save(saved)
+        assert Rows.load(saved).node.tolist() == made(count).node.tolist()
+    assert (saved / "rows-of-mine.csv").exists()
+
+
 def test_shards_of_two_sets(saved):
-    made(3).save(saved)
+    made(3).write_shard(saved / "rows-00000-of-00001.parquet")
     assert refusal(saved).startswith(f"{saved}: holds shards of several sets, of 1 and of 3")
 
 
