@@ -84,7 +84,7 @@ def push_block(  # type: ignore[no-untyped-def]
             mixed[i] += w[last] * residue[i]
             residue[i] = 0.0
         kept = 0.0
-        for i in range(_choose(count, first, place, node, mixed, best, out_neighbors.shape[1])):
+        for i in range(_choose(count, node, mixed, push, best, out_neighbors.shape[1])):
             u = best[i] & _LOW_32
             mass = mixed[(place[u] & _NUMBER) - first]
             out_neighbors[row, i], out_weights[row, i] = u, mass
@@ -172,22 +172,36 @@ def _give(u, share, count, first, place, node, code, residue):  # type: ignore[n
 
 
 @register_jitable
-def _choose(count, first, place, node, mixed, best, top_k):  # type: ignore[no-untyped-def]
+def _choose(count, node, mixed, rank, best, top_k):  # type: ignore[no-untyped-def]
     """The ``top_k`` largest, in order, to the front of ``best``; returns how many there are.
 
     Each is a key that ranks by the float32 weight and then by the node, lowest first. Candidates
     gather until there is no more room; then the best stay, and the last of them is what any other
-    has to reach.
+    has to reach. ``rank`` is overwritten with the weights' bits, which are in the same order.
     """
-    found, least = 0, np.float32(0.0)
+    weight = rank.view(np.float32)
     for i in range(count):
-        weight = np.float32(mixed[i])
-        if weight >= least and mixed[i] > 0.0:
-            best[found] = (_LOW_32 - np.uint64(weight.view(np.uint32))) << np.uint64(32) | np.uint64(node[i])
+        weight[i] = mixed[i]
+    found, least = 0, _least(count, rank, best.view(np.uint32)[: len(best)], top_k)
+    for i in range(count):
+        if rank[i] >= least and mixed[i] > 0.0:
+            best[found] = (_LOW_32 - np.uint64(rank[i])) << np.uint64(32) | np.uint64(node[i])
             found += 1
             if found == len(best):
                 best.sort()
                 found = top_k
-                least = np.float32(mixed[(place[best[top_k - 1] & _LOW_32] & _NUMBER) - first])
+                least = np.uint32(_LOW_32 - (best[top_k - 1] >> np.uint64(32)))
     best[:found].sort()
     return min(found, top_k)
+
+
+@register_jitable
+def _least(count, rank, group, top_k):  # type: ignore[no-untyped-def]
+    """A bound that the ``top_k`` largest reach, and few others: the ``top_k``-th largest of groups' maxima."""
+    groups = np.uint64(len(group))
+    group[:] = 0
+    for start in range(_0, count, groups):
+        for i in range(min(groups, count - start)):
+            group[i] = max(group[i], rank[start + i])
+    group.sort()
+    return group[len(group) - top_k]

@@ -109,19 +109,26 @@ def test_equal_weights_reached_in_another_order_are_kept_by_node():
 
 
 @given(
-    values=st.lists(st.integers(0, 12).map(lambda power: 2.0**-power), min_size=1, max_size=120),
+    values=st.lists(st.integers(0, 12).map(lambda power: 2.0**-power), min_size=1, max_size=400),
     top_k=st.integers(1, 40),
     seed=st.integers(0, 9),
 )
 def test_choose_is_a_sort(values, top_k, seed):
     node = np.random.default_rng(seed).permutation(len(values)).astype(np.uint32)
-    place = np.zeros(len(values), np.uint32)
-    place[node] = 5 + np.arange(len(values))
     best = np.empty(2 * top_k + 32, np.uint64)
-    count, first = np.uint64(len(values)), np.uint64(5)
-    found = compiled_choose()(count, first, place, node, np.array(values), best, top_k)
+    count = np.uint64(len(values))
+    rank = np.empty(len(values), np.uint32)
+    found = compiled_choose()(count, node, np.array(values), rank, best, top_k)
     expected = sorted(range(len(values)), key=lambda i: (-values[i], node[i]))[:top_k]
     assert (best[:found] & np.uint64(2**32 - 1)).tolist() == node[expected].tolist()
+
+
+def test_the_bound_is_reached_by_the_best_and_few_others():
+    rank = np.random.default_rng(0).permutation(20_000).astype(np.uint32)
+    for top_k in (1, 32, 200):
+        group = np.empty(2 * top_k + 32, np.uint32)
+        least = numba.njit(push._least)(np.uint64(len(rank)), rank, group, top_k)
+        assert top_k <= (rank >= least).sum() <= 2 * top_k + 32
 
 
 @functools.cache
