@@ -127,14 +127,14 @@ def _look_up(  # type: ignore[no-untyped-def]
     for i in range(kept, kept + np.uint64(PUSHES_AHEAD)):
         push_start[i] = push_end[i] = _0
     for i in range(min(kept, np.uint64(PUSHES_AHEAD))):
-        _prefetch_row(indices, push_start[i], push_end[i])
+        _prefetch_row(indices, push_start[i])
     return kept
 
 
 @register_jitable
-def _prefetch_row(indices, start, end):  # type: ignore[no-untyped-def]
-    for line in range(start, min(end, start + np.uint64(LINES * LINE)), LINE):
-        prefetch(indices, line)
+def _prefetch_row(indices, start):  # type: ignore[no-untyped-def]
+    for line in range(LINES):  # however short the row is: where it ends can't be foreseen, and a wrong guess costs more
+        prefetch(indices, start + np.uint64(line * LINE))
 
 
 @register_jitable
@@ -144,7 +144,7 @@ def _pass_on(  # type: ignore[no-untyped-def]
     """Give shares to the neighbours of all nodes to push; returns the new count of reached nodes."""
     ahead = np.uint64(EDGES_AHEAD)
     for i in range(pushes):
-        _prefetch_row(indices, push_start[i + np.uint64(PUSHES_AHEAD)], push_end[i + np.uint64(PUSHES_AHEAD)])
+        _prefetch_row(indices, push_start[i + np.uint64(PUSHES_AHEAD)])
         following = push_start[i + _1]
         for j in range(following, min(push_end[i + _1], following + ahead)):
             prefetch(place, indices[j])
