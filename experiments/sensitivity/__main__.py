@@ -22,6 +22,8 @@ from grandplus.scratch import finished_whole
 
 FOLDER = Path(__file__).parent
 VALUES: dict[str, tuple[Any, ...]] = {
+    "preprocess.unlabelled": ("all", "test"),
+    "train.consistency_mean": ("batch", "confident"),
     "train.distance": ("l2", "kl"),
     "train.lambda_max": (0.5, 0.8, 1.0, 1.5),
     "gfpush.top_k": (16, 32, 64, 128),
