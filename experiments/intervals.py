@@ -7,12 +7,13 @@ from scipy import stats
 
 
 def mean_and_error(scores: list[float]) -> str:
-    """The mean in percent with its standard error.
+    """The mean in percent, with its standard error where there are several.
 
     >>> mean_and_error([0.85, 0.86, 0.87])
     '86.00 ± 0.58'
     """
-    return f"{100 * np.mean(scores):.2f} ± {100 * np.std(scores, ddof=1) / np.sqrt(len(scores)):.2f}"
+    error = f" ± {100 * np.std(scores, ddof=1) / np.sqrt(len(scores)):.2f}" if len(scores) > 1 else ""
+    return f"{100 * np.mean(scores):.2f}{error}"
 
 
 def half_width(deviation: float, trials: int) -> float:

@@ -19,6 +19,7 @@ from experiments.cases import Case
 from experiments.ending import ending
 from experiments.intervals import mean_and_error, welch_half_width
 from experiments.trials import Row, fill
+from grandplus.errors import GrandPlusError
 from grandplus.scratch import finished_whole
 
 FOLDER = Path(__file__).parent
@@ -36,6 +37,8 @@ def main() -> int:
 
 def make(trials: int) -> None:
     """Complete the trials, and write the table."""
+    if trials < 2:
+        raise GrandPlusError(f"--trials is {trials}", expected="at least 2, as a difference is given with its interval")
     of_all = fill(FOLDER / "trials.csv", [ALL], trials)
     text = table(of_all, fill(TABLE2 / "trials.csv", [CARD], trials))
     with finished_whole(FOLDER / "table.md", alone=True) as partial:

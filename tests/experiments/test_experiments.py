@@ -8,6 +8,7 @@ from scipy import stats
 
 from experiments import trials
 from experiments.cases import Case
+from experiments.intervals import mean_and_error
 from experiments.sensitivity.__main__ import neighbours, table
 from experiments.table2 import __main__ as table2
 from experiments.table2.__main__ import Cell
@@ -117,6 +118,10 @@ def test_a_run_of_some_cells_leaves_the_others_in_the_table(prepared, tmp_path, 
     shown = (tmp_path / "table.md").read_text()
     assert "| cora | ppr | 2 |" in shown
     assert "| cora | avg | 2 |" in shown
+
+
+def test_one_trial_has_no_error():
+    assert mean_and_error([0.85]) == "85.00"
 
 
 def test_both_u_primes_stand_with_the_interval_of_their_difference():
