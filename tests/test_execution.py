@@ -288,7 +288,8 @@ def test_workers_that_are_stopped_leave_no_error_behind(monkeypatch):
     pool_threads = set(threading.enumerate()) - before
     results.close()
     for thread in pool_threads:
-        thread.join()
+        thread.join(PATIENCE)
+        assert not thread.is_alive()
     assert uncaught == []
 
 

@@ -100,7 +100,7 @@ class Rows:
         for file, start, end in shards(len(self)):
             self.part(start, end).write_shard(folder / file)
             written.add(file)
-        for file in _shards_in(folder) - written:
+        for file in _shards_in(folder).keys() - written:
             (folder / file).unlink()
 
     def part(self, start: int, end: int) -> Rows:
@@ -160,7 +160,7 @@ def shards(rows: int) -> Iterator[tuple[str, int, int]]:
         yield name, number * ROWS_A_SHARD, min((number + 1) * ROWS_A_SHARD, rows)
 
 
-_SHARD = re.compile(r"rows-\d{5,}-of-\d{5,}\.parquet")
+_SHARD = re.compile(r"rows-\d{5,}-of-(\d{5,})\.parquet")
 _REMAKE = "run dvc repro gfpush to make it anew"
 
 
@@ -168,14 +168,16 @@ def _shard_names(count: int) -> list[str]:
     return [f"rows-{number:05d}-of-{count:05d}.parquet" for number in range(count)]
 
 
-def _shards_in(folder: Path) -> set[str]:
-    return {file.name for file in folder.glob("rows-*") if _SHARD.fullmatch(file.name)}
+def _shards_in(folder: Path) -> dict[str, int]:
+    """Names, and of how many shards each says it is one."""
+    names = (file.name for file in folder.glob("rows-*"))
+    return {name: int(match[1]) for name in names if (match := _SHARD.fullmatch(name))}
 
 
 def _names_in(folder: Path) -> list[str]:
     """The names of the one whole set of shards that a folder holds."""
     found = _shards_in(folder)
-    counts = sorted({int(name.removesuffix(".parquet").rpartition("-")[2]) for name in found})
+    counts = sorted(set(found.values()))
     if not counts:
         raise GrandPlusError("holds no rows", where=folder, fix=_REMAKE)
     if len(counts) > 1:
