@@ -19,12 +19,11 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 
 from benchmarks.lines import print_line
-from experiments.cases import BEST_MATRIX, Case, prepare
-from experiments.trials import train_blind
-from grandplus import execution
-from grandplus.training.model import MLP, Snapshot, as_input
-from grandplus.training.random_propagation import RandomPropagation
-from grandplus.training.trainer import VALIDATE_EVERY, EarlyStopping
+from grandplus.methods.grandplus.model import MLP, Snapshot, as_input
+from grandplus.methods.grandplus.random_propagation import RandomPropagation
+from grandplus.methods.grandplus.training import VALIDATE_EVERY, EarlyStopping
+from grandplus.pipeline.cases import BEST_MATRIX, Case, prepare, train_blind
+from grandplus.runtime import pools
 
 FOLDS, PARTITIONS = 10, 4
 LONGER = 2  # times our patience is trained, as some of the nodes may want more steps than all
@@ -84,7 +83,7 @@ class Recorder(EarlyStopping):
 def compare(dataset: str, matrix: str, trials: int) -> Iterator[dict[str, object]]:
     """A line for each rule."""
     task = functools.partial(watch, Case(dataset, matrix), trials)
-    found = np.array(list(execution.map_processes(task, range(trials))))  # (trials, rules, 2)
+    found = np.array(list(pools.map_processes(task, range(trials))))  # (trials, rules, 2)
     gain = found[:, :, 0] - found[:, :1, 0]
     for number, rule in enumerate(RULES):
         yield {

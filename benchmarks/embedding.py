@@ -18,12 +18,12 @@ import torch
 from numpy.typing import NDArray
 
 from benchmarks.lines import print_line
+from grandplus.methods.grandplus.adam import Adam
+from grandplus.methods.grandplus.losses import losses
+from grandplus.methods.grandplus.model import MLP
+from grandplus.methods.grandplus.random_propagation import RandomPropagation
+from grandplus.pipeline.settings import load_settings
 from grandplus.propagation.rows import Rows, RowsInfo
-from grandplus.settings import load_settings
-from grandplus.training.adam import Adam
-from grandplus.training.losses import losses
-from grandplus.training.model import MLP
-from grandplus.training.random_propagation import RandomPropagation
 
 NODES, ROWS, NEIGHBORS, STORED, CLASSES, BATCH = 200_000, 1000, 32, 50, 8, 40
 WIDE, NARROW = 2_784_240, 28_000

@@ -27,11 +27,11 @@ from numpy.typing import NDArray
 
 from benchmarks.graphs import degree_corrected
 from benchmarks.lines import print_line
-from grandplus import execution
-from grandplus.compiled import prefetch
-from grandplus.graph import Adjacency
+from grandplus.graph.adjacency import Adjacency
+from grandplus.kernels.compiled import prefetch
 from grandplus.propagation.gfpush import Pushed, Scratch, push_rows
-from grandplus.propagation.weights import weights
+from grandplus.propagation.matrices import propagation_weights
+from grandplus.runtime import environment, pools
 
 L1_TOLERANCE = 1e-4
 CHECKED_ROWS = 32
@@ -60,7 +60,7 @@ CASES = {
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--threads", type=int, default=min(2, execution.workers()))
+    parser.add_argument("--threads", type=int, default=min(2, environment.workers()))
     parser.add_argument("--cpu-time", action="store_true", help="seconds of all threads: of use on a busy machine")
     parser.add_argument("--cases", nargs="+", choices=CASES, default=list(CASES))
     options = parser.parse_args()
@@ -89,7 +89,7 @@ def main() -> int:
 
 def measure(name: str, case: Case, graph: Adjacency, threads: int, repeats: int) -> list[dict[str, Any]]:
     rng = np.random.default_rng(2)
-    w = weights(case.matrix, order=case.order)
+    w = propagation_weights(case.matrix, order=case.order)
     sources = np.sort(rng.choice(graph.nodes, case.rows, replace=False))
     few = np.ascontiguousarray(sources[:: case.rows // case.reference_rows])
     some, half_of_them = (np.ascontiguousarray(sources[::step]) for step in (2, 4))
@@ -148,7 +148,7 @@ def hash_map(graph: Adjacency, sources: NDArray[np.int64], w: NDArray[np.float64
             out.l1_error[part],
         )  # fmt: skip
 
-    for _ in execution.map_threads(push, range(0, len(sources), BLOCK)):
+    for _ in pools.map_threads(push, range(0, len(sources), BLOCK)):
         pass
     return out
 

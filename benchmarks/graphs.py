@@ -8,7 +8,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from grandplus.graph import Adjacency
+from grandplus.graph.adjacency import Adjacency
 
 INSIDE = 0.7  # share of the edges that stay within a community
 COMMUNITY = 4096  # nodes, about

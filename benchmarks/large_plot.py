@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib import pyplot as plt
 
-from experiments.figures import save
+from grandplus.evaluation.figures import save
 
 STAGES = ("download", "preprocess", "gfpush", "train", "infer")
 LARGEST = 3  # below them, starting Python and loading libraries is most of it

@@ -23,10 +23,10 @@ from numpy.typing import NDArray
 
 from benchmarks.graphs import degree_corrected
 from benchmarks.lines import print_line
-from grandplus import execution
-from grandplus.graph import Adjacency
+from grandplus.graph.adjacency import Adjacency
+from grandplus.propagation.matrices import propagation_weights
 from grandplus.propagation.power import propagate
-from grandplus.propagation.weights import weights
+from grandplus.runtime import environment
 
 TOLERANCE = 1e-5  # relative to the largest entry
 CHECKED = 10_000  # rows
@@ -35,7 +35,7 @@ CHECKED = 10_000  # rows
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--repeats", type=int, default=2)
-    parser.add_argument("--threads", type=int, default=min(2, execution.workers()))
+    parser.add_argument("--threads", type=int, default=min(2, environment.workers()))
     parser.add_argument("--nodes", type=int, default=1_000_000)
     parser.add_argument("--edges", type=int, default=20_000_000)
     parser.add_argument("--features", type=int, default=100)
@@ -43,7 +43,7 @@ def main() -> int:
     options = parser.parse_args()
     graph = degree_corrected(options.nodes, options.edges, seed=1)
     x = np.random.default_rng(2).normal(size=(graph.nodes, options.features)).astype(np.float32)
-    w = weights("avg", order=options.order)
+    w = propagation_weights("avg", order=options.order)
     walk = _walk(graph)
     indptr, indices, data = (torch.from_numpy(part) for part in (walk.indptr, walk.indices, walk.data))
     tensor = torch.sparse_csr_tensor(indptr, indices, data, size=walk.shape, check_invariants=False)

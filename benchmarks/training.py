@@ -20,12 +20,12 @@ import torch.nn.functional as F
 from torch import nn
 
 from benchmarks.lines import print_line
-from experiments.cases import BEST_MATRIX, Case, prepare
-from grandplus import execution
-from grandplus.settings import Train
-from grandplus.training.losses import consistency_loss, supervised_loss, warmup_weight
-from grandplus.training.model import MLP
-from grandplus.training.trainer import VALIDATE_EVERY, EarlyStopping, _batches, train
+from grandplus.methods.grandplus.losses import consistency_loss, supervised_loss, warmup_weight
+from grandplus.methods.grandplus.model import MLP
+from grandplus.methods.grandplus.settings import Settings as Train
+from grandplus.methods.grandplus.training import VALIDATE_EVERY, EarlyStopping, batches, train
+from grandplus.pipeline.cases import BEST_MATRIX, Case, prepare
+from grandplus.runtime import environment, pools
 
 WINDOW = 10  # validations
 
@@ -55,7 +55,7 @@ def milliseconds(times: list[float]) -> dict[str, float]:
 def product(case: Case, steps: int, trial: int) -> dict[str, float]:
     """Ours."""
     torch.set_num_threads(1)
-    prepared = prepare(case, execution.workers())
+    prepared = prepare(case, environment.workers())
     split, clock = prepared.splits.of(trial), Clock()
     settings = _of_length(prepared.settings.train, len(split.train), steps)
     graph = prepared.graph
@@ -67,7 +67,7 @@ def product(case: Case, steps: int, trial: int) -> dict[str, float]:
 def plain(case: Case, steps: int, trial: int) -> dict[str, float]:
     """The same computation without anything of ours."""
     torch.set_num_threads(1)
-    prepared = prepare(case, execution.workers())
+    prepared = prepare(case, environment.workers())
     graph, split, clock = prepared.graph, prepared.splits.of(trial), Clock()
     settings = _of_length(prepared.settings.train, len(split.train), steps)
     rng = np.random.default_rng(trial)
@@ -77,7 +77,7 @@ def plain(case: Case, steps: int, trial: int) -> dict[str, float]:
     adam = torch.optim.Adam(model.parameters(), settings.lr, weight_decay=settings.weight_decay)
     watched = np.concatenate([split.train, split.val])
     watched_inputs = torch.from_numpy((_renormalized(pi[prepared.rows.positions(watched)]) @ graph.features).toarray())
-    for step, (labelled, unlabelled) in enumerate(_batches(split, settings, rng)):
+    for step, (labelled, unlabelled) in enumerate(batches(split, settings, rng)):
         nodes = np.concatenate([labelled, unlabelled])
         copies = []
         for _ in range(settings.augmentations):
@@ -138,10 +138,10 @@ def _of_length(settings: Train, labelled: int, steps: int) -> Train:
 
 
 def compare(dataset: str, steps: int, plain_steps: int) -> dict[str, object]:
-    case, trials = Case(dataset, BEST_MATRIX[dataset]), range(execution.workers())
+    case, trials = Case(dataset, BEST_MATRIX[dataset]), range(environment.workers())
     found = {}
     for name, way, count in (("plain", plain, plain_steps), ("ours", product, steps)):
-        runs = list(execution.map_processes(functools.partial(way, case, count), trials))
+        runs = list(pools.map_processes(functools.partial(way, case, count), trials))
         found[name] = {key: float(np.mean([run[key] for run in runs])) for key in runs[0]}
     return {
         "benchmark": "training",

@@ -15,13 +15,10 @@ import torch
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from experiments.cases import Case, Prepared, prepare
-from grandplus import execution
-from grandplus.errors import GrandPlusError
-from grandplus.inference import infer, model_inputs
-from grandplus.scratch import finished_whole
-from grandplus.splits import Split
-from grandplus.training.trainer import EarlyStopping, Trained, train
+from grandplus.methods.grandplus.inference import infer, model_inputs
+from grandplus.pipeline.cases import Case, prepare, refuse_gpu, train_blind
+from grandplus.runtime import pools
+from grandplus.runtime.storage import finished_whole
 
 COLUMNS = ("dataset", "matrix", "change", "trial", "validation", "test", "train_loss", "val_loss", "steps", "inputs")
 Row = dict[str, Any]
@@ -44,7 +41,7 @@ def fill(file: Path, cases: list[Case], trials: int) -> list[Row]:
     bar = tqdm(total=len(wanted), initial=len(wanted) - len(missing), unit="trial", disable=None)
     with file.open("a", encoding="utf-8") as out:
         task = functools.partial(score_trial, trials)
-        for row in execution.map_processes(task, *zip(*missing, strict=True)) if missing else ():
+        for row in pools.map_processes(task, *zip(*missing, strict=True)) if missing else ():
             out.write(_line(row))
             out.flush()
             os.fsync(out.fileno())
@@ -52,13 +49,6 @@ def fill(file: Path, cases: list[Case], trials: int) -> list[Row]:
             bar.update()
     write_rows(file, kept.values())
     return [kept[_name(*task)] for task in wanted]
-
-
-def refuse_gpu() -> None:
-    """Experiments train side by side on the CPU, and would not use a GPU that is asked for."""
-    value = os.environ.get("GRANDPLUS_DEVICE", "").strip()
-    if value not in ("", "auto", "cpu"):
-        raise GrandPlusError(f"GRANDPLUS_DEVICE is {value!r}", expected="auto or cpu, where experiments train")
 
 
 def score_trial(trials: int, case: Case, trial: int) -> Row:
@@ -86,31 +76,6 @@ def score_trial(trials: int, case: Case, trial: int) -> Row:
         "steps": trained.model.info["steps"],
         "inputs": prepared.inputs,
     }
-
-
-def train_blind(
-    prepared: Prepared,
-    split: Split,
-    trial: int,
-    labels: NDArray[np.int64] | None = None,
-    stopping: EarlyStopping | None = None,
-) -> Trained:
-    """Train with the labels of everything but training and validation nodes hidden (-1)."""
-    given = prepared.graph.labels if labels is None else labels
-    seen = np.full_like(given, -1)
-    for nodes in (split.train, split.val):
-        seen[nodes] = given[nodes]
-    settings = prepared.settings
-    return train(
-        prepared.graph.features,
-        seen,
-        prepared.rows,
-        split,
-        settings.train,
-        classes=prepared.graph.classes,
-        seed=[settings.seed, trial],
-        stopping=stopping,
-    )
 
 
 def read_rows(file: Path) -> list[Row]:

@@ -9,22 +9,22 @@ import importlib
 from typing import Any
 
 _HOME = {
-    "Adjacency": "graph",
-    "GrandPlusClassifier": "answers.classifier",
-    "GrandPlusError": "errors",
-    "Graph": "graph",
-    "Model": "training.model",
-    "Predictor": "answers.predictor",
+    "Adjacency": "graph.adjacency",
+    "GrandPlusClassifier": "estimator",
+    "GrandPlusError": "runtime.errors",
+    "Graph": "graph.graph",
+    "Model": "methods.grandplus.model",
+    "Predictor": "prediction.predictor",
     "Rows": "propagation.rows",
-    "Split": "splits",
-    "Splits": "splits",
+    "Split": "graph.splits",
+    "Splits": "graph.splits",
     "gfpush": "propagation.gfpush",
-    "infer": "inference",
-    "load_settings": "settings",
+    "infer": "methods.grandplus.inference",
+    "load_settings": "pipeline.settings",
     "propagate": "propagation.power",
+    "propagation_weights": "propagation.matrices",
     "save_dataset": "importing.python",
-    "train": "training.trainer",
-    "weights": "propagation.weights",
+    "train": "methods.grandplus.training",
 }
 __all__ = sorted(_HOME)
 

@@ -9,13 +9,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from ruamel.yaml import YAML
 
-from grandplus.graph import Graph
+from grandplus.graph.graph import Graph
+from grandplus.graph.splits import Splits
+from grandplus.pipeline.folders import checked
+from grandplus.pipeline.settings import PLAIN, Settings, resolve
+from grandplus.pipeline.stage import run
 from grandplus.propagation.rows import Rows
-from grandplus.scratch import finished_whole, key_of, scratch
-from grandplus.settings import CATALOG, Settings, read_card
-from grandplus.splits import Splits
-from stages.common import run
-from stages.folders import checked
+from grandplus.runtime.storage import finished_whole, key_of, scratch
 
 GRAPH, ROWS, MODEL, PREDICTIONS = (Path("data") / name for name in ("graph", "rows", "model", "predictions"))
 REPORTS = Path("reports")
@@ -31,14 +31,14 @@ def work(settings: Settings) -> None:
     graph, rows = Graph.load(GRAPH), Rows.load(ROWS)
     classes = graph.classes
     history = pa.concat_tables(pq.read_table(file) for file in sorted(MODEL.glob("history-*.parquet")))
-    title = f"{settings.dataset}, {settings.matrix}"
+    title = f"{settings.dataset}, {settings.matrix.name}"
     with scratch("evaluate", key_of(title=title, of=of), REPORTS / "plots") as folder:
         write_plots(folder, title=title, history=history, predictions=predictions, classes=classes)
-    _write(REPORTS / "settings.yaml", _yaml(settings.model_dump(exclude={"source", "expect"})))
+    _write(REPORTS / "settings.yaml", _yaml(settings.flat()))
     _write(REPORTS / "per_class.json", _json(per_class(predictions, classes)))
-    card, splits = read_card(CATALOG / f"{settings.dataset}.yaml"), Splits.load(GRAPH)
-    found = details(settings, card, graph=graph, splits=splits, rows=rows, history=history, predictions=predictions)
-    _write(REPORTS / "details.json", _compact(found))
+    run = {key: value for key, value in settings.flat().items() if key in PLAIN}
+    of_run = {"splits": Splits.load(GRAPH), "rows": rows, "history": history, "predictions": predictions}
+    _write(REPORTS / "details.json", _compact(details(run, resolve().changed, graph=graph, **of_run)))
     metrics = summarize(predictions, rows.l1_error, classes)
     answers = {"predictions": score_predictions(PREDICTIONS / "predictions.parquet")}
     _write(REPORTS / "metrics.json", _json(metrics | answers))

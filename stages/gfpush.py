@@ -2,31 +2,26 @@
 
 from pathlib import Path
 
-from grandplus.graph import Adjacency
-from grandplus.progress import progress
+from grandplus.graph.adjacency import Adjacency
+from grandplus.graph.splits import Splits
+from grandplus.pipeline.folders import checked, output
+from grandplus.pipeline.settings import Settings
+from grandplus.pipeline.stage import run
+from grandplus.pipeline.steps import make_rows
 from grandplus.propagation.rows import shards
-from grandplus.propagation.weights import weights
-from grandplus.scratch import key_of
-from grandplus.settings import Settings
-from grandplus.splits import Splits
-from stages.common import run
-from stages.folders import checked, output
+from grandplus.runtime.progress import progress
+from grandplus.runtime.storage import key_of
 
 GRAPH, ROWS = Path("data/graph"), Path("data/rows")
 
 
 def work(settings: Settings) -> None:
-    from grandplus.propagation.shards import write_shards
-
-    push, matrix = settings.gfpush, settings.matrix
     graph = checked(GRAPH, "indptr.npy", "indices.npy", "splits.parquet")
     adjacency, nodes = Adjacency.load(GRAPH), Splits.load(GRAPH).needing_rows()
-    key = key_of(matrix=matrix, push=push.model_dump(), graph=graph)
-    w = weights(matrix, order=push.order, alpha=push.alpha, custom=push.weights)
+    key = key_of(matrix=settings.matrix.model_dump(), push=settings.gfpush.model_dump(), graph=graph)
     with output("gfpush", key, ROWS) as folder:
-        made = write_shards(adjacency, nodes, folder, weights=w, rmax=push.rmax, top_k=push.top_k, matrix=matrix)
         total = len(list(shards(len(nodes))))
-        for _ in progress(made, "gfpush", total, "shard"):
+        for _ in progress(make_rows(settings, adjacency, nodes, folder), "gfpush", total, "shard"):
             pass
 
 

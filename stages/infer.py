@@ -2,17 +2,17 @@
 
 from pathlib import Path
 
-from grandplus.execution import device
-from grandplus.scratch import key_of
-from grandplus.settings import Settings
-from stages.common import run
-from stages.folders import checked, output
+from grandplus.pipeline.folders import checked, output
+from grandplus.pipeline.settings import Settings
+from grandplus.pipeline.stage import run
+from grandplus.runtime.environment import device
+from grandplus.runtime.storage import key_of
 
 GRAPH, MODEL, PREDICTIONS = Path("data/graph"), Path("data/model"), Path("data/predictions")
 
 
 def work(_: Settings) -> None:
-    from grandplus.inference import infer_trials
+    from grandplus.pipeline.trials import infer_trials
 
     key = key_of(device=device(), graph=checked(GRAPH), model=checked(MODEL))
     with output("infer", key, PREDICTIONS) as folder:

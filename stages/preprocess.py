@@ -3,12 +3,13 @@
 from pathlib import Path
 
 from grandplus.datasets.raw import read
-from grandplus.preprocess import preprocess
-from grandplus.progress import Progress
-from grandplus.scratch import key_of
-from grandplus.settings import CATALOG, Settings
-from stages.common import run
-from stages.folders import checked, output
+from grandplus.pipeline.card import CATALOG
+from grandplus.pipeline.folders import checked, output
+from grandplus.pipeline.settings import Settings
+from grandplus.pipeline.stage import run
+from grandplus.pipeline.steps import make_graph
+from grandplus.runtime.progress import Progress
+from grandplus.runtime.storage import key_of
 
 RAW, GRAPH = Path("data/raw"), Path("data/graph")
 
@@ -19,7 +20,7 @@ def work(settings: Settings) -> None:
     with output("preprocess", key, GRAPH) as folder, Progress("preprocess", 3, "step") as steps:
         raw = read(RAW, settings.source, CATALOG)
         steps.update()
-        graph, splits = preprocess(raw, settings)
+        graph, splits = make_graph(raw, settings)
         splits.refuse_half_tested()
         steps.update()
         graph.save(folder)

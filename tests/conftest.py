@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from hypothesis import settings as hypothesis_settings
 
-from grandplus import settings
 from grandplus.datasets import raw
-from grandplus.datasets.fetch import fetch
+from grandplus.datasets.fetch.fetch import fetch
 from grandplus.datasets.raw import RawGraph
-from grandplus.errors import GrandPlusError
+from grandplus.pipeline import settings
+from grandplus.runtime.errors import GrandPlusError
 
 # No test times anything, and a first call compiles. Where CI is set, examples are the same in each run.
 hypothesis_settings.register_profile("untimed", deadline=None, derandomize=bool(os.environ.get("CI")))

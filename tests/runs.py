@@ -11,11 +11,13 @@ from project import ROOT
 
 from grandplus.evaluation.details import details
 from grandplus.evaluation.metrics import summarize
-from grandplus.graph import Graph, build_adjacency
+from grandplus.graph.adjacency import build_adjacency
+from grandplus.graph.drawing import make_splits
+from grandplus.graph.graph import Graph
+from grandplus.pipeline.card import CATALOG, read_card
+from grandplus.pipeline.settings import load_settings
 from grandplus.propagation.gfpush import gfpush
 from grandplus.report.gather import Run
-from grandplus.settings import CATALOG, load_settings, read_card
-from grandplus.splits import make_splits
 
 NODES = 90
 TOOK = {"train": {"seconds": 12.5, "memory": 512}, "infer": {"seconds": 2.5, "memory": 1024}}

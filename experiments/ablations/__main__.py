@@ -18,12 +18,12 @@ import numpy as np
 import torch
 from matplotlib import pyplot as plt
 
-from experiments.cases import Case, prepare
-from experiments.ending import ending
-from experiments.figures import save
 from experiments.intervals import half_width
 from experiments.trials import Row, fill, train_blind
-from grandplus.scratch import finished_whole
+from grandplus.cli.ending import ending
+from grandplus.evaluation.figures import save
+from grandplus.pipeline.cases import Case, prepare
+from grandplus.runtime.storage import finished_whole
 
 FOLDER = Path(__file__).parent
 LAMBDAS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4)

@@ -17,11 +17,11 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.cases import BEST_MATRIX, Case
-from experiments.ending import ending
 from experiments.intervals import mean_and_error
 from experiments.trials import Row, best_on_validation, fill
-from grandplus.scratch import finished_whole
+from grandplus.cli.ending import ending
+from grandplus.pipeline.cases import BEST_MATRIX, Case
+from grandplus.runtime.storage import finished_whole
 
 FOLDER = Path(__file__).parent
 CHOICES = {"train.consistency_mean": ("batch", "confident"), "preprocess.unlabelled": ("all", "test")}

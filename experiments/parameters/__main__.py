@@ -15,12 +15,12 @@ import sys
 import numpy as np
 from matplotlib import pyplot as plt
 
-from experiments.cases import Case
-from experiments.ending import ending
-from experiments.figures import save
 from experiments.parameters.studies import DATASETS, FOLDER, STUDIES, Study, Times, measure
 from experiments.trials import fill
-from grandplus.scratch import finished_whole
+from grandplus.cli.ending import ending
+from grandplus.evaluation.figures import save
+from grandplus.pipeline.cases import Case
+from grandplus.runtime.storage import finished_whole
 
 
 def plot(study: Study, scores: dict[Case, list[float]], times: Times) -> None:

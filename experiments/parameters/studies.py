@@ -12,12 +12,11 @@ from typing import Any
 import torch
 from tqdm import tqdm
 
-from experiments.cases import Case, Prepared, prepare
-from experiments.trials import train_blind
+from grandplus.methods.grandplus.model import MLP
+from grandplus.methods.grandplus.training import EarlyStopping
+from grandplus.pipeline.cases import Case, Prepared, prepare, train_blind
 from grandplus.propagation.gfpush import gfpush
-from grandplus.scratch import finished_whole
-from grandplus.training.model import MLP
-from grandplus.training.trainer import EarlyStopping
+from grandplus.runtime.storage import finished_whole
 
 FOLDER = Path(__file__).parent
 SECONDS = FOLDER / "seconds.csv"

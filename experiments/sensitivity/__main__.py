@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from experiments.cases import Case
-from experiments.ending import ending
 from experiments.trials import Row, fill
-from grandplus.scratch import finished_whole
+from grandplus.cli.ending import ending
+from grandplus.pipeline.cases import Case
+from grandplus.runtime.storage import finished_whole
 
 FOLDER = Path(__file__).parent
 VALUES: dict[str, tuple[Any, ...]] = {

@@ -16,12 +16,12 @@ from typing import NamedTuple
 import numpy as np
 from matplotlib import pyplot as plt
 
-from experiments.cases import Case
-from experiments.ending import ending
-from experiments.figures import save
 from experiments.intervals import half_width, welch_half_width
 from experiments.trials import Row, fill, read_rows
-from grandplus.scratch import finished_whole
+from grandplus.cli.ending import ending
+from grandplus.evaluation.figures import save
+from grandplus.pipeline.cases import Case
+from grandplus.runtime.storage import finished_whole
 
 FOLDER = Path(__file__).parent
 PAPER_TRIALS = 100

@@ -15,12 +15,12 @@ from pathlib import Path
 import numpy as np
 
 from experiments import table2
-from experiments.cases import Case
-from experiments.ending import ending
 from experiments.intervals import mean_and_error, welch_half_width
 from experiments.trials import Row, fill
-from grandplus.errors import GrandPlusError
-from grandplus.scratch import finished_whole
+from grandplus.cli.ending import ending
+from grandplus.pipeline.cases import Case
+from grandplus.runtime.errors import GrandPlusError
+from grandplus.runtime.storage import finished_whole
 
 FOLDER = Path(__file__).parent
 TABLE2 = Path(table2.__file__).parent

@@ -13,10 +13,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from grandplus.answers.ids import read_ids
-from grandplus.datasets.manifest import FILE, Manifest
-from grandplus.errors import GrandPlusError
-from grandplus.settings import Reading, Source
+from grandplus.datasets.fetch.manifest import FILE, Manifest
+from grandplus.datasets.source import Reading, Source
+from grandplus.graph.ids import read_ids
+from grandplus.runtime.errors import GrandPlusError
 
 FORMATS = "grandplus.datasets.formats"
 # Name in a card -> module, of every file in that package; imported when it is needed.

@@ -19,11 +19,11 @@ from numba.extending import register_jitable
 from numpy.lib.format import open_memmap
 from numpy.typing import NDArray
 
-from grandplus import execution
-from grandplus.compiled import FLOAT32, INT32, INT64, SPREAD, compiled, matrix, mix, writable
-from grandplus.errors import GrandPlusError
-from grandplus.scratch import finished_whole, reserve
-from grandplus.settings import Recipe
+from grandplus.datasets.source import Recipe
+from grandplus.kernels.compiled import FLOAT32, INT32, INT64, SPREAD, compiled, matrix, mix, writable
+from grandplus.runtime import pools
+from grandplus.runtime.errors import GrandPlusError
+from grandplus.runtime.storage import finished_whole, reserve
 
 PIECE = 2**20  # edges, or rows of features, made at a time
 COMMUNITY = 4096  # nodes, about
@@ -87,7 +87,7 @@ def _write(file: Path, shape: tuple[int, ...], kind: Any, fill: Callable[[Any, i
             reserve(handle.fileno(), partial.stat().st_size)
         length = shape[1] if file.name == "edges.npy" else shape[0]
         starts = range(0, length, PIECE)
-        for _ in execution.map_threads(lambda start: fill(out, start, min(start + PIECE, length)), starts):
+        for _ in pools.map_threads(lambda start: fill(out, start, min(start + PIECE, length)), starts):
             pass
         out.flush()
 

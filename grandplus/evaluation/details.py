@@ -6,7 +6,7 @@ Small whatever the graph's size, and kept with the run's other results: ``report
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,20 +14,19 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from sklearn.metrics import confusion_matrix
 
-from grandplus.evaluation.calibration import expected_calibration_error, reliability
 from grandplus.evaluation.curves import learning_curve
 from grandplus.evaluation.metrics import DECIMALS, Scored, judged_by, over_trials, select
-from grandplus.graph import Graph
+from grandplus.evaluation.reliability import expected_calibration_error, reliability
+from grandplus.graph.graph import Graph
+from grandplus.graph.splits import PARTS, Nodes, Split, Splits
 from grandplus.propagation.rows import Rows
-from grandplus.settings import Card, Settings
-from grandplus.splits import PARTS, Nodes, Split, Splits
 
 GROUPS = 10  # of nodes by row L1 error
 
 
 def details(
-    settings: Settings,
-    card: Card,
+    run: Mapping[str, Any],
+    changed: Mapping[str, Any],
     *,
     graph: Graph,
     splits: Splits,
@@ -39,12 +38,13 @@ def details(
 
     Parameters
     ----------
-    card : the dataset's, which the settings may differ from
+    run : dataset, model, matrix, seed and trials
+    changed : settings that differ from those of the card, as {"train.lr": [the card's, the run's]}
     history, predictions : as for `grandplus.evaluation.plots.write_plots`
 
     Returns
     -------
-    ``run`` and ``changed`` (settings), ``graph`` (facts), ``parts`` (numbers of nodes), ``splits`` (a digest a
+    ``run`` and ``changed`` (as given), ``graph`` (facts), ``parts`` (numbers of nodes), ``splits`` (a digest a
     trial: equal ones mean the same nodes to train on, validate and test), ``accuracy`` (``val`` and, where any has
     a label, ``test``: a value a trial), ``losses`` (means over trials) and, of the nodes that ``judged_by`` names,
     ``confusion`` (counts over all trials, a row for each actual class), ``reliability`` (``before`` and ``after``
@@ -64,8 +64,8 @@ def details(
     correct = [trial.correct for trial in judged]
     confidence = {"before": [trial.confidence for trial in judged], "after": [trial.calibrated for trial in judged]}
     return {
-        "run": settings.model_dump(include={"dataset", "matrix", "seed", "trials"}),
-        "changed": _changed(settings, card),
+        "run": dict(run),
+        "changed": dict(changed),
         "graph": {key: value for key, value in graph.facts.items() if key != "format_version"}
         | {"mean_degree": degree},
         "parts": {name: len(getattr(splits_of[0], name)) for name in PARTS},
@@ -132,23 +132,6 @@ def _quantiles(errors: Sequence[NDArray[np.float32]]) -> NDArray[np.float64]:
     # Outwards at either end, where rounding could leave a node out.
     edges = np.unique([np.floor(first), *np.round(inner), np.ceil(last)]) / 10**DECIMALS
     return np.repeat(edges, 2) if len(edges) == 1 else edges
-
-
-def _changed(settings: Settings, card: Card) -> dict[str, list[Any]]:
-    """What differs from the card, as {"train.lr": [the card's, the run's]}."""
-    method = getattr(card, settings.matrix)
-    sections = {
-        "synthetic": (type(settings.synthetic)(), settings.synthetic),
-        "preprocess": (card.preprocess, settings.preprocess),
-        "gfpush": (method.gfpush, settings.gfpush),
-        "train": (method.train, settings.train),
-    }
-    pairs = {
-        f"{section}.{key}": [of_card, getattr(used, key)]
-        for section, (given, used) in sections.items()
-        for key, of_card in given
-    }
-    return {key: pair for key, pair in pairs.items() if pair[0] != pair[1]}
 
 
 def _digest(split: Split) -> str:

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from scipy import stats
 from sklearn.metrics import f1_score, precision_recall_fscore_support
 
-from grandplus.errors import GrandPlusError
-from grandplus.evaluation.calibration import expected_calibration_error
+from grandplus.evaluation.reliability import expected_calibration_error
+from grandplus.runtime.errors import GrandPlusError
 
 COLUMNS = ("part", "label", "predicted", "confidence", "calibrated")
 DECIMALS = 6  # so that differences between runs read well

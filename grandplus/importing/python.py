@@ -9,13 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from grandplus.datasets.arrays import described, edges_of
+from grandplus.datasets.arrays.checks import described, edges_of
+from grandplus.datasets.arrays.npz import CSR_PARTS
 from grandplus.datasets.formats.edges_npz import EDGES, FEATURES, LABELS
-from grandplus.datasets.npz import CSR_PARTS
-from grandplus.errors import GrandPlusError
-from grandplus.importing.importer import Choices, import_files
-from grandplus.scratch import finished_whole
-from grandplus.settings import CATALOG, Name, Reading, Source, checked_as
+from grandplus.datasets.source import Reading, Source
+from grandplus.importing.files import Choices, import_files
+from grandplus.pipeline.card import CATALOG
+from grandplus.runtime.errors import GrandPlusError
+from grandplus.runtime.storage import finished_whole
+from grandplus.runtime.validation import Name, checked_as
 
 OWN = Path("data/own")
 _MASKS = ("train_mask", "val_mask", "test_mask")

@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from grandplus.datasets.checksums import refuse_no_data
-from grandplus.datasets.manifest import FILE
-from grandplus.datasets.npz import check_npz
+from grandplus.datasets.arrays.npz import check_npz
+from grandplus.datasets.fetch.checksums import refuse_no_data
+from grandplus.datasets.fetch.manifest import FILE
 from grandplus.datasets.raw import READERS
-from grandplus.errors import GrandPlusError
-from grandplus.settings import FileName, Reading, checked_as
+from grandplus.datasets.source import Reading
+from grandplus.runtime.errors import GrandPlusError
+from grandplus.runtime.validation import FileName, checked_as
 
 _GZIP = b"\x1f\x8b"
 

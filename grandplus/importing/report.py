@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from grandplus.datasets.raw import RawGraph
-from grandplus.graph import Graph
-from grandplus.settings import Settings
-from grandplus.splits import Splits
+from grandplus.graph.graph import Graph
+from grandplus.graph.splits import Splits
+from grandplus.pipeline.settings import Settings
 
 _MOST = 8  # classes that are listed
 

@@ -9,10 +9,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from grandplus import execution
-from grandplus.graph import Adjacency, Features, Graph
+from grandplus.graph.adjacency import Adjacency
+from grandplus.graph.features import Features
+from grandplus.graph.graph import Graph
 from grandplus.propagation.power import LINE, propagate
-from grandplus.scratch import finished_whole, scratch_root
+from grandplus.runtime import environment, tasks
+from grandplus.runtime.storage import finished_whole, scratch_root
 
 
 def propagate_columns(
@@ -28,7 +30,7 @@ def propagate_columns(
     out : float32 (n, d) for the result; may be ``features`` itself
     """
     folder = graph.adjacency.folder
-    if execution.scheduler() is None or folder is None:
+    if environment.scheduler() is None or folder is None:
         propagate(graph, features, weights=weights, columns=columns, out=out)
         return
     step = min(columns, LINE)  # narrower ones would fetch the same cache lines
@@ -42,7 +44,7 @@ def propagate_columns(
             np.save(given, features)
         task = functools.partial(_propagate, graph.adjacency, given, weights)
         files = [shared / f"{start:07d}.npy" for start in starts]
-        done = execution.map_tasks(task, starts, ends, files)
+        done = tasks.map_tasks(task, starts, ends, files)
         for start, end, file, _ in zip(starts, ends, files, done, strict=True):
             out[:, start:end] = np.load(file, mmap_mode="r")
             file.unlink()

@@ -16,13 +16,14 @@ import scipy.sparse as sp
 from numba import types
 from numpy.typing import ArrayLike, NDArray
 
-from grandplus import execution
-from grandplus.compiled import FLOAT32, FLOAT64, INT32, INT64, UINT32, UINT64, compiled, matrix, writable
-from grandplus.errors import GrandPlusError
-from grandplus.graph import Adjacency, Graph, as_adjacency
+from grandplus.graph.adjacency import Adjacency, as_adjacency
+from grandplus.graph.graph import Graph
+from grandplus.kernels.compiled import FLOAT32, FLOAT64, INT32, INT64, UINT32, UINT64, compiled, matrix, writable
+from grandplus.propagation.matrices import checked_weights
 from grandplus.propagation.push import NUMBERS, PUSHES_AHEAD, push_block, write_degrees
 from grandplus.propagation.rows import Rows, RowsInfo
-from grandplus.propagation.weights import checked_weights
+from grandplus.runtime import pools
+from grandplus.runtime.errors import GrandPlusError
 
 BLOCK = 64  # rows a task; small enough to spread evenly, large enough to be worth a task
 
@@ -94,7 +95,7 @@ def push_rows(graph: Adjacency, sources: NDArray[np.int64], w: NDArray[np.float6
         block = sources[start:end].view(np.uint64)
         own.scratch.first = kernel(*adjacency, block, w, rmax, own.scratch.first, *own.scratch.arrays, *outputs)
 
-    for _ in execution.map_threads(push_from, range(0, len(sources), BLOCK)):
+    for _ in pools.map_threads(push_from, range(0, len(sources), BLOCK)):
         pass
     return out
 

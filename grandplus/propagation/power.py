@@ -10,11 +10,13 @@ import scipy.sparse as sp
 from numba import types
 from numpy.typing import ArrayLike, NDArray
 
-from grandplus import execution
-from grandplus.compiled import FLOAT32, FLOAT64, UINT32, UINT64, compiled, matrix, prefetch, writable
-from grandplus.errors import GrandPlusError
-from grandplus.graph import Adjacency, Features, Graph, as_adjacency
-from grandplus.propagation.weights import checked_weights
+from grandplus.graph.adjacency import Adjacency, as_adjacency
+from grandplus.graph.features import Features
+from grandplus.graph.graph import Graph
+from grandplus.kernels.compiled import FLOAT32, FLOAT64, UINT32, UINT64, compiled, matrix, prefetch, writable
+from grandplus.propagation.matrices import checked_weights
+from grandplus.runtime import pools
+from grandplus.runtime.errors import GrandPlusError
 
 BLOCK = 1024  # rows a task; each row is summed by one thread in one order, so any number gives the same bytes
 LINE = 16  # float32 a cache line
@@ -76,7 +78,7 @@ def _mix(graph: Adjacency, features: Features, w: NDArray[np.float64]) -> NDArra
         kernel(indptr, indices, current, following, total, weight, start, end)
 
     for weight in w[1:]:
-        for _ in execution.map_threads(step, starts, [weight] * len(starts)):
+        for _ in pools.map_threads(step, starts, [weight] * len(starts)):
             pass
         current, following = following, current
     return total

@@ -20,7 +20,7 @@ from __future__ import annotations
 import numpy as np
 from numba.extending import register_jitable
 
-from grandplus.compiled import prefetch
+from grandplus.kernels.compiled import prefetch
 
 NUMBER_BITS = 27  # of 32; the rest hold the logarithm of the degree
 NUMBERS = 2**NUMBER_BITS

@@ -15,8 +15,8 @@ import pyarrow.parquet as pq
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from grandplus.errors import GrandPlusError
-from grandplus.scratch import finished_whole
+from grandplus.runtime.errors import GrandPlusError
+from grandplus.runtime.storage import finished_whole
 
 ROWS_A_SHARD = 4096
 METADATA = b"grandplus"

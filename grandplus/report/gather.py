@@ -13,10 +13,10 @@ from dvc.repo import Repo
 from dvc.scm import NoSCM
 from scmrepo.exceptions import RevError
 
-from grandplus import resources
-from grandplus.errors import GrandPlusError
+from grandplus.pipeline import usage
+from grandplus.pipeline.usage import Taken
 from grandplus.report.read import details_of, metrics_of
-from grandplus.resources import Taken
+from grandplus.runtime.errors import GrandPlusError
 
 WORKSPACE = "workspace"
 
@@ -90,8 +90,8 @@ def _read(repo: Repo, name: str, experiments: dict[str, str]) -> Run:
     except DvcException as error:
         raise _unknown(repo, name, error) from None
     # A commit has none, as stages don't know which one they run for.
-    taken = [resources.read(resources.of_experiment(baseline, name)) for baseline in experiments]
-    return Run(name, details, metrics, taken[0] if taken else {} if revision else resources.read(resources.LAST))
+    taken = [usage.read(usage.of_experiment(baseline, name)) for baseline in experiments]
+    return Run(name, details, metrics, taken[0] if taken else {} if revision else usage.read(usage.LAST))
 
 
 def _text(files: DVCFileSystem, name: str, file: str) -> tuple[str, str]:

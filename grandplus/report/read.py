@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from grandplus.errors import GrandPlusError
+from grandplus.runtime.errors import GrandPlusError
 
 FIX = "it is damaged, or made by other code: run dvc repro evaluate, or the experiment again"
 _OF_PART = ("accuracy.mean", "ece.mean")

@@ -10,8 +10,8 @@ import pytest
 
 from grandplus.datasets.formats.content_cites import read
 from grandplus.datasets.raw import RawGraph
-from grandplus.errors import GrandPlusError
-from grandplus.settings import Source
+from grandplus.datasets.source import Source
+from grandplus.runtime.errors import GrandPlusError
 
 CONTENT = "p1\t0\t1\t1\tB\np2\t0\t0\t0\tA\np3\t1\t0\t0\tB\n"
 CITES = "p1\tp2\np3\tp3\np2\tp1\n"

@@ -12,8 +12,8 @@ from scipy import sparse
 
 from grandplus.datasets.formats.csr_npz import read
 from grandplus.datasets.raw import RawGraph
-from grandplus.errors import GrandPlusError
-from grandplus.settings import Source
+from grandplus.datasets.source import Source
+from grandplus.runtime.errors import GrandPlusError
 
 
 def parts(**changes: Any) -> dict[str, Any]:

@@ -16,11 +16,12 @@ from pathlib import Path
 import pytest
 from web import Answer, Server
 
-from grandplus.datasets import fetch as module
-from grandplus.datasets import http, places
-from grandplus.datasets.fetch import fetch
-from grandplus.errors import GrandPlusError
-from grandplus.settings import Expect, Place, Source, read_card
+from grandplus.datasets.fetch import fetch as module
+from grandplus.datasets.fetch import http, places
+from grandplus.datasets.fetch.fetch import fetch
+from grandplus.datasets.source import Expect, Place, Source
+from grandplus.pipeline.card import read_card
+from grandplus.runtime.errors import GrandPlusError
 
 CATALOG = Path(__file__).resolve().parents[2] / "data" / "catalog"
 RIGHT = {"a.pickle": b"\x80\x02K\x01.", "b.txt": b"12\n34\n"}

@@ -12,8 +12,8 @@ from scipy import sparse
 
 from grandplus.datasets.formats.grand_npz import read
 from grandplus.datasets.raw import RawGraph
-from grandplus.errors import GrandPlusError
-from grandplus.settings import Source
+from grandplus.datasets.source import Source
+from grandplus.runtime.errors import GrandPlusError
 
 NAMES = ["toy_adj.npz", "toy_feat.npy", "toy_labels.npy"]
 

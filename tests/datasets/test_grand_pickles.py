@@ -13,8 +13,8 @@ from scipy import sparse
 
 from grandplus.datasets.formats.grand_pickles import read
 from grandplus.datasets.raw import RawGraph
-from grandplus.errors import GrandPlusError
-from grandplus.settings import Source
+from grandplus.datasets.source import Source
+from grandplus.runtime.errors import GrandPlusError
 
 NAMES = {"adjacency": "toy.adj.sp.pkl", "features": "toy.features.pkl", "labels": "toy.labels.pkl"}
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from web import Answer, Server
 
-from grandplus.datasets import http
-from grandplus.datasets.http import UnavailableError, download
-from grandplus.errors import GrandPlusError
+from grandplus.datasets.fetch import http
+from grandplus.datasets.fetch.http import UnavailableError, download
+from grandplus.runtime.errors import GrandPlusError
 
 BODY = os.urandom(200_000)
 TAG = {"ETag": '"one"'}

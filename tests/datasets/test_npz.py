@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from grandplus.datasets.npz import check_npz, read_npz
-from grandplus.errors import GrandPlusError
+from grandplus.datasets.arrays.npz import check_npz, read_npz
+from grandplus.runtime.errors import GrandPlusError
 
 
 def header(shape: tuple[int, ...]) -> bytes:

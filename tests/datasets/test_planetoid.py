@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from grandplus import settings
 from grandplus.datasets import raw
+from grandplus.datasets.arrays.unpickle import load_pickle
 from grandplus.datasets.raw import RawGraph
-from grandplus.datasets.unpickle import load_pickle
-from grandplus.errors import GrandPlusError
+from grandplus.pipeline import settings
+from grandplus.runtime.errors import GrandPlusError
 
 CATALOG = Path(__file__).resolve().parents[2] / "data" / "catalog"
 NAMES = ("cora", "citeseer", "pubmed")

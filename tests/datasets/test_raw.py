@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from grandplus.datasets import raw
-from grandplus.datasets.manifest import Manifest
-from grandplus.errors import GrandPlusError
-from grandplus.settings import Source
+from grandplus.datasets.fetch.manifest import Manifest
+from grandplus.datasets.source import Source
+from grandplus.runtime.errors import GrandPlusError
 
 SOURCE = Source(format="planetoid", files={}, places=[])
 

@@ -7,9 +7,9 @@ import pytest
 
 from grandplus.datasets import synthetic
 from grandplus.datasets.formats import synthetic as synthetic_files
+from grandplus.datasets.source import Recipe, Source
 from grandplus.datasets.synthetic import generate
-from grandplus.errors import GrandPlusError
-from grandplus.settings import Recipe, Source
+from grandplus.runtime.errors import GrandPlusError
 
 DENSE = Recipe(nodes=40_000, edges=400_000, classes=6, features=11, homophily=0.7)
 SPARSE = Recipe(nodes=20_000, edges=60_000, classes=3, features=5_000, stored=20, homophily=0.6, seed=5)

@@ -17,8 +17,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from grandplus.datasets.unpickle import load_pickle
-from grandplus.errors import GrandPlusError
+from grandplus.datasets.arrays.unpickle import load_pickle
+from grandplus.runtime.errors import GrandPlusError
 
 PYTHON_2_ARRAY = (  # numpy.array([[1, 2], [3, 4]], ">i2") as Python 2 wrote it
     b"\x80\x02cnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\x00\x85U\x01b\x87R"

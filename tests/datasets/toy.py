@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from grandplus.datasets.raw import RawGraph
-from grandplus.settings import Reading
+from grandplus.datasets.source import Reading
 
 ADJACENCY = sparse.csr_matrix(
     np.array([[0, 1, 0, 0], [1, 1, 0, 2], [0, 0, 0, 0], [0, 2, 0, 0]], dtype=np.float64)

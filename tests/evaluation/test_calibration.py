@@ -6,14 +6,9 @@ from hypothesis.extra import numpy as hnp
 from scipy.special import softmax
 from scipy.stats import binomtest
 
-from grandplus.errors import GrandPlusError
-from grandplus.evaluation.calibration import (
-    expected_calibration_error,
-    fit_temperature,
-    least_confidence,
-    reliability,
-    tempered,
-)
+from grandplus.evaluation.reliability import expected_calibration_error, reliability
+from grandplus.prediction.calibration import fit_temperature, least_confidence, tempered
+from grandplus.runtime.errors import GrandPlusError
 
 
 def test_by_hand():

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn.metrics import precision_recall_fscore_support
 
-from grandplus.errors import GrandPlusError
 from grandplus.evaluation.metrics import (
     load_predictions,
     over_trials,
@@ -18,6 +17,7 @@ from grandplus.evaluation.metrics import (
     select,
     summarize,
 )
+from grandplus.runtime.errors import GrandPlusError
 
 CLASSES = ["a", "b", "c"]
 L1 = np.array([0.125, 0.5, 0.25], dtype=np.float32)

@@ -3,8 +3,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from grandplus.errors import GrandPlusError
 from grandplus.evaluation import plots
+from grandplus.runtime.errors import GrandPlusError
 
 NAMES = ("losses", "accuracies", "confusion", "reliability")
 CLASSES = ["a, b", "c$"]  # a comma to quote; a $, which matplotlib would take for mathematics

@@ -5,12 +5,13 @@ import pytest
 import scipy.sparse as sp
 
 from experiments import trials
-from experiments.cases import Case, Prepared
-from grandplus.graph import Graph, as_adjacency
+from grandplus.graph.adjacency import as_adjacency
+from grandplus.graph.drawing import make_splits
+from grandplus.graph.graph import Graph
+from grandplus.pipeline.cases import Case, Prepared
+from grandplus.pipeline.settings import load_settings
 from grandplus.propagation.gfpush import gfpush
-from grandplus.propagation.weights import weights
-from grandplus.settings import load_settings
-from grandplus.splits import make_splits
+from grandplus.propagation.matrices import propagation_weights
 
 
 @pytest.fixture
@@ -29,7 +30,7 @@ def prepared(monkeypatch):
         changes = {"lr": lr, "max_epochs": 15, "hidden": 8}
         split = {"split": "per-class", "train_per_class": 3, "val_per_class": 4}
         settings = load_settings(dataset="cora", matrix="ppr", trials=9, train=changes, preprocess=split)
-        rows = gfpush(graph, np.arange(60), weights=weights("avg", order=2), rmax=1e-6, top_k=8)
+        rows = gfpush(graph, np.arange(60), weights=propagation_weights("avg", order=2), rmax=1e-6, top_k=8)
         splits = make_splits(labels, settings.preprocess, [], seed=0, trials=9)
         return Prepared(settings, graph, splits, rows, f"digest{lr}")
 

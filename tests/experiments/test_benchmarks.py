@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from benchmarks import early_stopping, gfpush, power, training
 from benchmarks.graphs import degree_corrected
-from experiments.cases import Case
+from grandplus.pipeline.cases import Case
 
 
 @pytest.fixture

@@ -7,13 +7,13 @@ import pytest
 from scipy import stats
 
 from experiments import trials
-from experiments.cases import Case
 from experiments.intervals import mean_and_error
 from experiments.sensitivity.__main__ import neighbours, table
 from experiments.table2 import __main__ as table2
 from experiments.table2.__main__ import Cell
 from experiments.trials import best_on_validation, fill, read_rows, train_blind
 from experiments.unlabelled.__main__ import table as unlabelled_table
+from grandplus.pipeline.cases import Case
 
 CASES = [Case("cora", "ppr"), Case("cora", "avg", (("train.lr", 0.1),))]
 

@@ -20,7 +20,7 @@ import psutil
 from project import copy_project
 from ruamel.yaml import YAML
 
-from grandplus import execution
+from grandplus.runtime import environment
 
 STAGES = ("download", "preprocess", "gfpush", "train", "infer", "evaluate")
 # What gets which signal: all processes of the run, the stage's main one alone, DVC alone, all as by Ctrl-C.
@@ -247,7 +247,7 @@ class Workspace:
         """The user's compiled kernels, but downloads apart where there is a mirror to get them from."""
         self._cache.mkdir()
         for name in ("kernels",) if self._mirror else ("kernels", "downloads"):
-            (self._cache / name).symlink_to(execution.cache_folder(name))
+            (self._cache / name).symlink_to(environment.cache_folder(name))
 
 
 def _main_of(dvc: subprocess.Popen[bytes], stage: str) -> psutil.Process | None:

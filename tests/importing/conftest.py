@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from grandplus.settings import CATALOG
+from grandplus.pipeline.card import CATALOG
 
 ROOT = Path(__file__).resolve().parents[2]
 

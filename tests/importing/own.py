@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from grandplus.__main__ import main
+from grandplus.cli.main import main
 
 NODES = 12
 LABELS = ["a", "b"] * 6

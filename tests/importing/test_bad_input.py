@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 from own import EDGES, FEW, LABELS, NODES, edges_csv, nodes_csv, npz, ring, run_import, thing
 
-from grandplus.settings import CATALOG
+from grandplus.pipeline.card import CATALOG
 
 ROOT = Path(__file__).resolve().parents[2]
 FIRST = np.arange(NODES)

@@ -9,16 +9,17 @@ import numpy as np
 import pytest
 from own import run_import
 
-from grandplus.datasets.fetch import fetch
+from grandplus.datasets.fetch.fetch import fetch
 from grandplus.datasets.raw import read
-from grandplus.inference import infer
-from grandplus.preprocess import preprocess
+from grandplus.methods.grandplus.inference import infer
+from grandplus.methods.grandplus.training import train
+from grandplus.pipeline.card import CATALOG
+from grandplus.pipeline.settings import load_settings
+from grandplus.pipeline.steps import make_graph
 from grandplus.propagation.gfpush import gfpush
-from grandplus.propagation.weights import weights
-from grandplus.settings import CATALOG, load_settings
-from grandplus.training.trainer import train
+from grandplus.propagation.matrices import propagation_weights
 
-CASES = Path(__file__).resolve().parents[3] / "shared" / "datasets" / "cases"
+CASES = Path(__file__).resolve().parents[2] / "shared" / "datasets" / "cases"
 if not CASES.is_dir():
     pytest.skip(f"{CASES} is not there", allow_module_level=True)
 
@@ -69,9 +70,9 @@ def imported(checkout, raw):
     settings = load_settings(checkout, dataset="mine", trials=1)
     raw.mkdir()
     fetch(settings.source, raw, catalog=checkout / CATALOG, report=lambda _: None)
-    graph, splits = preprocess(read(raw, settings.source, checkout / CATALOG), settings)
+    graph, splits = make_graph(read(raw, settings.source, checkout / CATALOG), settings)
     push = settings.gfpush
-    w = weights(settings.matrix, order=push.order)
+    w = propagation_weights(settings.matrix, order=push.order)
     rows = gfpush(graph, splits.needing_rows(), weights=w, rmax=push.rmax, top_k=push.top_k)
     return settings, graph, rows, splits.of(0)
 
@@ -125,7 +126,7 @@ def test_splits_of_the_files_are_used(tmp_path, monkeypatch, capsys, checkout):
         settings = load_settings(checkout, dataset=name, trials=12)
         (tmp_path / name).mkdir()
         fetch(settings.source, tmp_path / name, catalog=checkout / CATALOG, report=lambda _: None)
-        splits = preprocess(read(tmp_path / name, settings.source, checkout / CATALOG), settings)[1]
+        splits = make_graph(read(tmp_path / name, settings.source, checkout / CATALOG), settings)[1]
         sizes = [tuple(map(len, (splits.of(i).train, splits.of(i).val, splits.of(i).test))) for i in range(12)]
         file = next(file for file in files_of(case) if file.suffix == ".npz")
         with np.load(file) as held:

@@ -14,10 +14,12 @@ from own import EDGES, FEW, LABELS, NODES, edges_csv, nodes_csv, npz, run_import
 from scipy import sparse
 
 from grandplus.datasets.raw import RawGraph, read_files
-from grandplus.importing.importer import Choices, import_files
+from grandplus.datasets.source import Reading, Source
+from grandplus.importing.files import Choices, import_files
 from grandplus.importing.recognise import recognise
-from grandplus.preprocess import preprocess
-from grandplus.settings import CATALOG, Reading, Source, load_settings
+from grandplus.pipeline.card import CATALOG
+from grandplus.pipeline.settings import load_settings
+from grandplus.pipeline.steps import make_graph
 
 LISTS = [[i % 4, 5] for i in range(NODES)]  # features that a node has, by number
 FEATURES = np.array([[float(column in row) for column in range(6)] for row in LISTS])
@@ -139,7 +141,7 @@ def test_shuffled_lines_give_the_same_bytes(tmp_path, monkeypatch, checkout):
         (files / "nodes.csv").write_text("\n".join([header, *(lines[i] for i in order)]))
         assert run_import(monkeypatch, checkout, f"g{number}", files / "edges.csv", files / "nodes.csv", *FEW) == 0
         settings = load_settings(checkout, dataset=f"g{number}", trials=3)
-        graph, splits = preprocess(read_files(files, "tables", ["edges.csv", "nodes.csv"], settings.source), settings)
+        graph, splits = make_graph(read_files(files, "tables", ["edges.csv", "nodes.csv"], settings.source), settings)
         out = tmp_path / f"out{number}"
         out.mkdir()
         graph.save(out)

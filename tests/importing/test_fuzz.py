@@ -17,9 +17,9 @@ from own import NODES, edges_csv, nodes_csv, npz, ring, thing
 from scipy import sparse
 
 from grandplus.datasets.raw import RawGraph, read_files
-from grandplus.errors import GrandPlusError
+from grandplus.datasets.source import Reading, Source
 from grandplus.importing.recognise import check_files, recognise
-from grandplus.settings import Reading, Source
+from grandplus.runtime.errors import GrandPlusError
 
 MATRIX = ring()
 PARTS = {part: np.array(getattr(MATRIX, part)) for part in ("data", "indices", "indptr", "shape")}

@@ -13,8 +13,9 @@ from own import EDGES, NODES, ring
 
 import grandplus as gp
 from grandplus.datasets.raw import RawGraph, read_files
-from grandplus.errors import GrandPlusError
-from grandplus.settings import CATALOG, load_settings
+from grandplus.pipeline.card import CATALOG
+from grandplus.pipeline.settings import load_settings
+from grandplus.runtime.errors import GrandPlusError
 
 X = np.arange(24, dtype=np.float64).reshape(NODES, 2)
 Y = np.array([0, 1] * 6)

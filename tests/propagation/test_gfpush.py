@@ -9,10 +9,10 @@ from graphs import EDGE_CASES, FIVE, Edges, graphs, mixtures, regular, seeded
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from grandplus.errors import GrandPlusError
-from grandplus.graph import Adjacency, as_adjacency
+from grandplus.graph.adjacency import Adjacency, as_adjacency
 from grandplus.propagation.gfpush import gfpush, push_rows
-from grandplus.propagation.weights import weights
+from grandplus.propagation.matrices import propagation_weights
+from grandplus.runtime.errors import GrandPlusError
 
 FLOAT32 = 2.0**-24  # largest relative error of rounding to float32
 RMAX = st.one_of(st.just(0.0), st.integers(0, 24).map(lambda power: 2.0**-power), st.floats(1e-8, 1))
@@ -123,7 +123,7 @@ MIXES = {
 def test_rows_worked_out_by_hand(matrix, source, rmax):
     reserves, edges = BY_HAND[source, rmax]
     mix = MIXES[matrix]
-    w = weights(matrix, order=2, alpha=0.5, custom=[float(weight) for weight in mix])
+    w = propagation_weights(matrix, order=2, alpha=0.5, weights=[float(weight) for weight in mix])
     expected = {
         u: float(sum(weight * q.get(u, 0) for weight, q in zip(mix, reserves, strict=True)))
         for u in range(5)
@@ -153,7 +153,7 @@ def test_one_row_in_plain_numbers():
 
 @given(edges=graphs(), w=mixtures(), rmax=RMAX)
 @example(edges=seeded(60, 150), w=np.full(11, 1 / 11), rmax=2.0**-9)
-@example(edges=seeded(60, 150), w=weights("ppr", order=20, alpha=0.2), rmax=1e-3)
+@example(edges=seeded(60, 150), w=propagation_weights("ppr", order=20, alpha=0.2), rmax=1e-3)
 def test_rows_never_exceed_pi_and_the_bounds_hold(edges, w, rmax):
     pi, rows = edges.pi(w), rows_of(edges, w, rmax)
     assert np.all(rows.to_csr().toarray() <= pi * (1 + 2 * FLOAT32) + 1e-15)
@@ -184,7 +184,7 @@ def test_pushing_everything_gives_pi(rmax, edges, w):
 
 @NAMED
 def test_pushing_everything_gives_pi_on_odd_graphs(edges):
-    w = weights("avg", order=5)
+    w = propagation_weights("avg", order=5)
     rows = rows_of(edges, w, 0.0)
     assert rows.to_csr().toarray() == pytest.approx(edges.pi(w), rel=2 * FLOAT32, abs=1e-15)
 
@@ -212,7 +212,7 @@ def test_order_zero_is_the_identity():
 
 def test_isolated_nodes_keep_all_their_mass():
     edges = EDGE_CASES["two parts and isolated nodes"]
-    rows = rows_of(edges, weights("ppr", order=8, alpha=0.2), 0.01, nodes=[0, 3, 6, 8])
+    rows = rows_of(edges, propagation_weights("ppr", order=8, alpha=0.2), 0.01, nodes=[0, 3, 6, 8])
     assert [entries(rows, at) for at in range(4)] == [{0: 1.0}, {3: 1.0}, {6: 1.0}, {8: 1.0}]
     assert rows.l1_error == pytest.approx([0] * 4, abs=1e-12)
 
@@ -228,7 +228,7 @@ def test_self_loops_repetitions_and_directions_of_the_input_change_nothing(edges
 
 @given(edges=graphs(), w=mixtures(), rmax=RMAX)
 @example(edges=seeded(40, 100), w=np.full(7, 1 / 7), rmax=3e-4)
-@example(edges=seeded(40, 100), w=weights("ppr", order=10, alpha=0.4), rmax=1e-5)
+@example(edges=seeded(40, 100), w=propagation_weights("ppr", order=10, alpha=0.4), rmax=1e-5)
 def test_algorithm_1_in_float64_agrees(edges, w, rmax):
     pushed = push_rows(as_adjacency(edges.matrix), np.arange(edges.nodes), w, rmax, edges.nodes)
     for source in range(edges.nodes):
@@ -326,7 +326,7 @@ LARGER = seeded(700, 2500)
 
 
 def larger(adjacency=None):
-    w = weights("ppr", order=10, alpha=0.2)
+    w = propagation_weights("ppr", order=10, alpha=0.2)
     return gfpush(LARGER.matrix if adjacency is None else adjacency, range(700), weights=w, rmax=1e-5, top_k=16)
 
 
@@ -348,7 +348,7 @@ def test_read_only_and_memory_mapped_arrays_give_the_same(tmp_path):
     for part in (adjacency.indptr, adjacency.indices):
         part.flags.writeable = False
     assert arrays(larger(adjacency)) == expected
-    nodes, w = np.arange(700), weights("ppr", order=10, alpha=0.2)
+    nodes, w = np.arange(700), propagation_weights("ppr", order=10, alpha=0.2)
     nodes.flags.writeable = w.flags.writeable = False
     assert arrays(gfpush(mapped, nodes, weights=w, rmax=1e-5, top_k=16)) == expected
 

@@ -8,14 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from grandplus.errors import GrandPlusError
-from grandplus.graph import Adjacency, Graph, as_adjacency
+from grandplus.graph.adjacency import Adjacency, as_adjacency
+from grandplus.graph.graph import Graph
 from grandplus.propagation.gfpush import gfpush
+from grandplus.propagation.matrices import propagation_weights
 from grandplus.propagation.power import propagate
-from grandplus.propagation.weights import weights
+from grandplus.runtime.errors import GrandPlusError
 
 LARGER = seeded(2500, 9000)  # several blocks of rows
-PPR = weights("ppr", order=10, alpha=0.2)
+PPR = propagation_weights("ppr", order=10, alpha=0.2)
 
 
 def features_of(nodes: int, width: int = 5) -> np.ndarray:
@@ -46,7 +47,7 @@ def test_products_equal_dense_ones(problem):
 @pytest.mark.parametrize("edges", EDGE_CASES.values(), ids=EDGE_CASES.keys())
 @pytest.mark.parametrize("matrix", ["ppr", "avg", "single"])
 def test_products_on_odd_graphs(edges, matrix):
-    w, x = weights(matrix, order=4, alpha=0.3), features_of(edges.nodes)
+    w, x = propagation_weights(matrix, order=4, alpha=0.3), features_of(edges.nodes)
     assert propagate(edges.matrix, x, weights=w) == pytest.approx(edges.pi(w) @ x, abs=2e-6)
 
 
@@ -65,7 +66,7 @@ def test_a_product_by_hand():
 @pytest.mark.parametrize("matrix", ["ppr", "avg", "single"])
 def test_rows_of_pi_sum_to_one(matrix):
     ones = np.ones((LARGER.nodes, 1), np.float32)
-    found = propagate(LARGER.matrix, ones, weights=weights(matrix, order=10, alpha=0.2))
+    found = propagate(LARGER.matrix, ones, weights=propagation_weights(matrix, order=10, alpha=0.2))
     assert found == pytest.approx(ones, abs=2e-6)
 
 

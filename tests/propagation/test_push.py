@@ -9,11 +9,11 @@ from graphs import EDGE_CASES, FIVE, Edges, graphs, mixtures, seeded
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from grandplus.errors import GrandPlusError
-from grandplus.graph import Adjacency, as_adjacency
+from grandplus.graph.adjacency import Adjacency, as_adjacency
 from grandplus.propagation import gfpush as module
 from grandplus.propagation import push
 from grandplus.propagation.gfpush import Pushed, Scratch, push_rows
+from grandplus.runtime.errors import GrandPlusError
 
 LARGER = seeded(300, 2000)
 RMAX = st.one_of(st.just(0.0), st.integers(1, 20).map(lambda power: 2.0**-power))

@@ -14,11 +14,11 @@ from graphs import FIVE, graphs, mixtures
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grandplus.errors import GrandPlusError
-from grandplus.graph import as_adjacency
+from grandplus.graph.adjacency import as_adjacency
 from grandplus.propagation import rows as module
 from grandplus.propagation.gfpush import gfpush
 from grandplus.propagation.rows import METADATA, Rows, RowsInfo, shards
+from grandplus.runtime.errors import GrandPlusError
 
 INFO = RowsInfo("avg", (0.5, 0.5), 1e-5, 3, 40, "0" * 64)
 

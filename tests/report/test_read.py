@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from runs import run
 from scmrepo.exceptions import RevError
 
-from grandplus import resources
-from grandplus.errors import GrandPlusError
+from grandplus.pipeline import usage
 from grandplus.report import gather
 from grandplus.report.read import DETAILS, METRICS, details_of, metrics_of
+from grandplus.runtime.errors import GrandPlusError
 
 RUN = run("one", trials=2)
 ANYTHING = st.recursive(st.none() | st.integers() | st.text(), lambda of: st.lists(of) | st.dictionaries(st.text(), of))
@@ -54,7 +54,7 @@ def test_damaged_times_are_refused(tmp_path, text):
     file = tmp_path / "resources.json"
     file.write_text(text)
     with pytest.raises(GrandPlusError, match=r"resources.json: is damaged; expected what stages took; delete it"):
-        resources.read(file)
+        usage.read(file)
 
 
 def repo(listing, revisions=None, queue=()):

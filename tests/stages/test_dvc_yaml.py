@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
-from grandplus import settings
+from grandplus.pipeline import settings
 
 ROOT = Path(__file__).resolve().parents[2]
 STAGES = YAML(typ="safe").load((ROOT / "dvc.yaml").read_text())["stages"]

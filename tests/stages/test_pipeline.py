@@ -18,10 +18,10 @@ import scipy.sparse as sp
 from browser import look_at
 from project import commit, copy_project, set_params
 
-from grandplus.__main__ import main
-from grandplus.answers.classifier import GrandPlusClassifier
-from grandplus.answers.predictions import Calibration
-from grandplus.settings import load_settings
+from grandplus.cli.main import main
+from grandplus.estimator import GrandPlusClassifier
+from grandplus.pipeline.settings import load_settings
+from grandplus.prediction.calibration import Calibration
 
 ALL = ["download", "preprocess", "gfpush", "train", "infer", "evaluate"]
 SMALL = {"dataset": "cora", "matrix": "ppr", "trials": 1, "train": {"max_epochs": 4}}

@@ -13,11 +13,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from scipy import sparse
 
-from grandplus.datasets.arrays import pick
-from grandplus.datasets.ids import as_numpy, order_of, same_type
+from grandplus.datasets.arrays.checks import pick
 from grandplus.datasets.raw import RawGraph
-from grandplus.errors import GrandPlusError
-from grandplus.settings import Reading, Source
+from grandplus.datasets.source import Reading, Source
+from grandplus.datasets.tables.ids import as_numpy, order_of, same_type
+from grandplus.runtime.errors import GrandPlusError
 
 # Planetoid's public split of Cora, in Planetoid's node order: 20 a class, then 500; the last 1,000.
 TRAIN, VALIDATION, TEST = 140, 500, 1000

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from grandplus.datasets.arrays import pick
-from grandplus.datasets.npz import CSR_PARTS, check_npz, keys_of, read_csr, read_npz
-from grandplus.datasets.numbered import Part, numbered_graph
+from grandplus.datasets.arrays.checks import pick
+from grandplus.datasets.arrays.npz import CSR_PARTS, check_npz, keys_of, read_csr, read_npz
+from grandplus.datasets.arrays.numbered import Part, numbered_graph
 from grandplus.datasets.raw import RawGraph
-from grandplus.settings import Reading, Source
+from grandplus.datasets.source import Reading, Source
 
 # How each of the two writes the keys of a part.
 PREFIXES = (("adj_", "attr_"), ("adj_matrix.", "attr_matrix."))

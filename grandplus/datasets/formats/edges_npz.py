@@ -14,13 +14,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from grandplus.datasets.arrays import described, features_of, labels_of, pick
-from grandplus.datasets.classes import class_numbers
-from grandplus.datasets.masks import splits_of
-from grandplus.datasets.npz import check_npz, keys_of, read_csr, read_npz
+from grandplus.datasets.arrays.checks import described, features_of, labels_of, pick
+from grandplus.datasets.arrays.masks import splits_of
+from grandplus.datasets.arrays.npz import check_npz, keys_of, read_csr, read_npz
 from grandplus.datasets.raw import RawGraph
-from grandplus.errors import GrandPlusError
-from grandplus.settings import Reading, Source
+from grandplus.datasets.source import Reading, Source
+from grandplus.datasets.tables.classes import class_numbers
+from grandplus.runtime.errors import GrandPlusError
 
 EDGES, FEATURES, LABELS = "edges", "node_features", "node_labels"
 

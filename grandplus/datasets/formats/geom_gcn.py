@@ -14,15 +14,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from grandplus.datasets.classes import class_numbers
-from grandplus.datasets.feature_files import of_lists
-from grandplus.datasets.ids import as_numpy, ids_of, known_rows, order_of, refuse_repeated, same_type
-from grandplus.datasets.masks import splits_of
-from grandplus.datasets.npz import check_npz, keys_of, read_npz
+from grandplus.datasets.arrays.masks import splits_of
+from grandplus.datasets.arrays.npz import check_npz, keys_of, read_npz
 from grandplus.datasets.raw import RawGraph
-from grandplus.datasets.table import Table, look
-from grandplus.errors import GrandPlusError
-from grandplus.settings import Reading, Source
+from grandplus.datasets.source import Reading, Source
+from grandplus.datasets.tables.classes import class_numbers
+from grandplus.datasets.tables.feature_files import of_lists
+from grandplus.datasets.tables.ids import as_numpy, ids_of, known_rows, order_of, refuse_repeated, same_type
+from grandplus.datasets.tables.table import Table, look
+from grandplus.runtime.errors import GrandPlusError
 
 COLUMNS = ["node_id", "feature", "label"]
 MASKS = {"train": "train_mask", "val": "val_mask", "test": "test_mask"}

@@ -11,12 +11,12 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from grandplus.datasets.arrays import pick, refuse_weights
-from grandplus.datasets.classes import class_numbers
-from grandplus.datasets.ids import as_numpy, order_of, rows_of, same_type
+from grandplus.datasets.arrays.checks import pick, refuse_weights
 from grandplus.datasets.raw import RawGraph
-from grandplus.errors import GrandPlusError
-from grandplus.settings import Reading, Source
+from grandplus.datasets.source import Reading, Source
+from grandplus.datasets.tables.classes import class_numbers
+from grandplus.datasets.tables.ids import as_numpy, order_of, rows_of, same_type
+from grandplus.runtime.errors import GrandPlusError
 
 DEFAULT = "value"
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from grandplus.datasets.arrays import has_one_of_each, pick, read_npy
-from grandplus.datasets.npz import read_scipy_npz
-from grandplus.datasets.numbered import Part, numbered_graph
+from grandplus.datasets.arrays.checks import has_one_of_each, pick, read_npy
+from grandplus.datasets.arrays.npz import read_scipy_npz
+from grandplus.datasets.arrays.numbered import Part, numbered_graph
 from grandplus.datasets.raw import RawGraph
-from grandplus.settings import Reading, Source
+from grandplus.datasets.source import Reading, Source
 
 SUFFIXES = ("_adj.npz", "_feat.npy", "_labels.npy")
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 import functools
 from pathlib import Path
 
-from grandplus.datasets.arrays import has_one_of_each, pick
-from grandplus.datasets.numbered import Part, numbered_graph
+from grandplus.datasets.arrays.checks import has_one_of_each, pick
+from grandplus.datasets.arrays.numbered import Part, numbered_graph
+from grandplus.datasets.arrays.unpickle import load_pickle
 from grandplus.datasets.raw import RawGraph
-from grandplus.datasets.unpickle import load_pickle
-from grandplus.settings import Reading, Source
+from grandplus.datasets.source import Reading, Source
 
 SUFFIXES = (".adj.sp.pkl", ".features.pkl", ".labels.pkl")
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from grandplus.datasets.arrays import pick
-from grandplus.datasets.npz import check_npz, keys_of, read_npz_object
-from grandplus.datasets.numbered import Part, numbered_graph
+from grandplus.datasets.arrays.checks import pick
+from grandplus.datasets.arrays.npz import check_npz, keys_of, read_npz_object
+from grandplus.datasets.arrays.numbered import Part, numbered_graph
 from grandplus.datasets.raw import RawGraph
-from grandplus.settings import Reading, Source
+from grandplus.datasets.source import Reading, Source
 
 EDGES, FEATURES, LABELS = "adj_matrix", "node_attr", "node_label"
 

@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from grandplus.datasets.arrays import features_of, refuse_multi_label
+from grandplus.datasets.arrays.checks import features_of, refuse_multi_label
+from grandplus.datasets.arrays.unpickle import load_pickle
 from grandplus.datasets.raw import RawGraph
-from grandplus.datasets.unpickle import load_pickle
-from grandplus.errors import GrandPlusError
-from grandplus.settings import Reading, Source
+from grandplus.datasets.source import Reading, Source
+from grandplus.runtime.errors import GrandPlusError
 
 PARTS = ("x", "y", "tx", "ty", "allx", "ally", "graph", "test.index")
 VALIDATION = 500  # nodes; the standard split has them right after the labelled ones

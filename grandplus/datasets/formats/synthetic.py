@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from grandplus.datasets.arrays import read_npy
+from grandplus.datasets.arrays.checks import read_npy
 from grandplus.datasets.raw import RawGraph
-from grandplus.errors import GrandPlusError
-from grandplus.graph import csr_of
-from grandplus.settings import Source
+from grandplus.datasets.source import Source
+from grandplus.graph.features import csr_of
+from grandplus.runtime.errors import GrandPlusError
 
 
 def read(folder: Path, files: list[str], source: Source, order: Path | None = None) -> RawGraph:

@@ -15,15 +15,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from grandplus.datasets import feature_files
-from grandplus.datasets.arrays import LARGEST, refuse_feature, refuse_weights
-from grandplus.datasets.classes import class_numbers
-from grandplus.datasets.ids import as_numpy, ids_of, known_rows, order_of, refuse_repeated, same_type
+from grandplus.datasets.arrays.checks import LARGEST, refuse_feature, refuse_weights
 from grandplus.datasets.raw import RawGraph
-from grandplus.datasets.roles import roles_of
-from grandplus.datasets.table import Table, is_number, look
-from grandplus.errors import GrandPlusError
-from grandplus.settings import Column, Reading, Source
+from grandplus.datasets.source import Reading, Source
+from grandplus.datasets.tables import feature_files
+from grandplus.datasets.tables.classes import class_numbers
+from grandplus.datasets.tables.ids import as_numpy, ids_of, known_rows, order_of, refuse_repeated, same_type
+from grandplus.datasets.tables.roles import roles_of
+from grandplus.datasets.tables.table import Table, is_number, look
+from grandplus.runtime.errors import GrandPlusError
+from grandplus.runtime.validation import Column
 
 GENERAL = True
 

@@ -1,0 +1,67 @@
+"""``python -m grandplus import NAME FILES...``"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from grandplus.datasets.source import Reading
+from grandplus.graph.settings import Preprocess
+from grandplus.runtime.validation import checked_as
+
+COLUMN = "COLUMN"
+
+
+def add_import(commands: Any) -> None:
+    """Add the command to the parser's."""
+    parser = commands.add_parser("import", help="look at the files of your own graph, and write its card")
+    parser.add_argument("name", help="of the dataset: of its card in data/catalog")
+    parser.add_argument("files", nargs="+", type=Path, metavar="file", help="its files (docs/own-graph.md)")
+    parser.add_argument("--format", help="of the files, where that isn't clear from them")
+    parser.add_argument("--features", help=f"what to do with features, or what stands for them: {_values('features')}")
+    tables = parser.add_argument_group("tables", "a column is its name, or its number from 1")
+    tables.add_argument("--edges", help="name of the file with the edges")
+    tables.add_argument("--nodes", help="name of the file with the labels")
+    tables.add_argument("--ends", type=_column, nargs=2, metavar=COLUMN, help="with the two ends of an edge")
+    tables.add_argument("--id", type=_column, metavar=COLUMN, help="with the nodes' ids")
+    tables.add_argument("--label", type=_column, metavar=COLUMN, help="with the classes (of GML: the attribute)")
+    tables.add_argument("--ignore", type=_column, metavar=COLUMN, action="append", help="no feature; may be repeated")
+    tables.add_argument("--weights", help="ignore: leave out what edges have but their ends")
+    splits = parser.add_argument_group("split")
+    splits.add_argument("--split", help=_values("split"))
+    for part in ("train", "val", "test"):
+        splits.add_argument(f"--{part}", type=Path, metavar="FILE", help=f"ids of the {part} nodes, a line each")
+    splits.add_argument("--train-per-class", help="default: 20")
+    splits.add_argument("--val-per-class", help="default: 30")
+    splits.add_argument("--shortage", help=f"{_values('shortage')}, where a class has fewer nodes")
+    parser.add_argument("--replace", action="store_true", help="overwrite the card of this name")
+    parser.set_defaults(run=_run)
+
+
+def _values(key: str) -> str:
+    """What a setting may be, for the help."""
+    return " | ".join(Preprocess.model_fields[key].annotation.__args__)  # type: ignore[union-attr]
+
+
+def _column(text: str) -> str | int:
+    return int(text) if text.isdecimal() else text
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    from grandplus.importing.files import Choices, import_files
+
+    lists = {part: getattr(arguments, part) for part in ("train", "val", "test") if getattr(arguments, part)}
+    given = {key: getattr(arguments, key) for key in ("edges", "nodes", "ends", "id", "label", "weights")}
+    given |= {"ignore": arguments.ignore or [], **{part: file.name for part, file in lists.items()}}
+    choices = Choices(**{key: getattr(arguments, key) for key in Choices.__dataclass_fields__})
+    print(
+        import_files(
+            arguments.name,
+            [*arguments.files, *lists.values()],
+            read=checked_as(Reading, given, where="import"),
+            form=arguments.format,
+            choices=choices,
+            replace=arguments.replace,
+        )
+    )

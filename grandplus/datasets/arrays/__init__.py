@@ -1,0 +1,1 @@
+"""Arrays and matrices in files, checked before they are believed."""

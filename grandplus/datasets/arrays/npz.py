@@ -1,0 +1,150 @@
+"""An ``.npz`` is looked through before anything of it is read: small files can't ask for much memory."""
+
+from __future__ import annotations
+
+import math
+import zipfile
+import zlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from grandplus.datasets.arrays.checks import NPY_DAMAGE, check_compressed, described
+from grandplus.datasets.arrays.unpickle import load_pickled
+from grandplus.runtime import environment
+from grandplus.runtime.errors import GrandPlusError
+
+CSR_PARTS = ("data", "indices", "indptr", "shape")
+
+_MOST_DEFLATED = 1032  # times that deflate can make something smaller, at the very most
+# What a damaged one can raise. RuntimeError: encrypted, or packed in a way that this Python doesn't know.
+_DAMAGE = (*NPY_DAMAGE, zipfile.BadZipFile, zlib.error, LookupError, RuntimeError)
+_HEADER = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+
+
+def keys_of(file: Path) -> set[str]:
+    """Names of the arrays; none where the file is no ``.npz``."""
+    try:
+        with zipfile.ZipFile(file) as archive:
+            return {name.removesuffix(".npy") for name in archive.namelist()}
+    except _DAMAGE:
+        return set()
+
+
+def check_npz(file: Path, keys: Iterable[str], *, objects: bool = False) -> None:
+    """Check that every array is as large as it declares, could be in a file of this size, and fits into memory.
+
+    Parameters
+    ----------
+    keys : names that must be there.
+    objects : whether arrays of Python objects may be, for ``read_npz_object``.
+
+    Raises
+    ------
+    GrandPlusError : it is no ``.npz`` of numbers, an array has another size than declared, or lacks; with its key.
+    """
+    try:
+        with zipfile.ZipFile(file) as archive:
+            members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
+            if len(members) != len(archive.infolist()):
+                raise GrandPlusError("holds a name twice", where=file)
+            for key in keys:
+                if key not in members:
+                    raise GrandPlusError(f"lacks {key}, and holds {', '.join(sorted(members))}", where=file)
+            if sum(info.compress_size for info in members.values()) > file.stat().st_size:
+                raise GrandPlusError("declares more than its own size", where=file)
+            declared = sum(info.file_size for info in members.values())
+            if declared > environment.memory():
+                found = f"declares {declared:,} bytes in {file.stat().st_size:,}"
+                raise GrandPlusError(
+                    found, where=file, expected=f"at most {environment.memory():,}, the memory at hand"
+                )
+            for key, info in members.items():
+                with archive.open(info) as stream:
+                    _check_member(info, _declared(stream, objects=objects), where=f"{file}, {key}")
+    except _DAMAGE as error:
+        raise GrandPlusError(f"is no readable .npz: {error}", where=file, fix="fetch it again") from None
+
+
+def read_npz(file: Path, key: str) -> NDArray[Any]:
+    """One array of a file that ``check_npz`` has passed."""
+    try:
+        with np.load(file, allow_pickle=False) as arrays:
+            found: NDArray[Any] = arrays[key]
+            return found
+    except _DAMAGE as error:
+        raise GrandPlusError(f"{key} can't be read: {error}", where=file) from None
+
+
+def read_npz_object(file: Path, key: str) -> object:
+    """What was saved under this key, whether an array or pickled: see ``load_pickle``.
+
+    Of a file that ``check_npz`` has passed with ``objects``.
+    """
+    try:
+        with zipfile.ZipFile(file) as archive, archive.open(f"{key}.npy") as stream:
+            _, _, dtype = _header(stream)
+            content = stream.read() if dtype.hasobject else None
+    except _DAMAGE as error:
+        raise GrandPlusError(f"{key} can't be read: {error}", where=file) from None
+    return read_npz(file, key) if content is None else load_pickled(content, f"{file}, {key}")
+
+
+def read_csr(file: Path, prefix: str) -> Any:
+    """A CSR matrix taken apart into ``{prefix}data``, ``indices``, ``indptr`` and ``shape``, which must fit each other.
+
+    Raises
+    ------
+    GrandPlusError : they don't; with the key.
+    """
+    data, indices, indptr, shape = (read_npz(file, f"{prefix}{part}") for part in CSR_PARTS)
+    if shape.shape != (2,) or shape.dtype.kind not in "iu" or shape.min() < 0:
+        raise GrandPlusError(f"{prefix}shape is {shape.tolist()}", where=file, expected="rows and columns")
+    rows, columns = map(int, shape)
+    if indptr.shape != (rows + 1,):
+        found = f"{prefix}indptr is {described(indptr)}"
+        raise GrandPlusError(found, where=file, expected=f"{rows + 1} integers, as by {prefix}shape")
+    if data.shape != indices.shape or data.dtype.kind not in "fiub":
+        found = f"{prefix}data is {described(data)}"
+        raise GrandPlusError(found, where=file, expected=f"numbers of shape {indices.shape}, as {prefix}indices")
+    check_compressed(indptr, indices, columns, file, prefix=prefix)
+    return sparse.csr_matrix((data, indices, indptr), shape=(rows, columns))
+
+
+def read_scipy_npz(file: Path) -> Any:
+    """A matrix as ``scipy.sparse.save_npz`` writes it."""
+    check_npz(file, ["format", "shape", "data"])
+    try:
+        return sparse.load_npz(file)
+    except (*_DAMAGE, AttributeError) as error:
+        raise GrandPlusError(f"is no sparse matrix: {error}", where=file) from None
+
+
+def _header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, Any]:
+    """Shape, whether in Fortran's order, and dtype."""
+    version = np.lib.format.read_magic(stream)
+    if version not in _HEADER:
+        raise ValueError(f"array format {version}")
+    found: tuple[tuple[int, ...], bool, Any] = _HEADER[version](stream)
+    return found
+
+
+def _declared(stream: IO[bytes], *, objects: bool) -> int | None:
+    """Bytes of a member, by its own header; None where that doesn't tell, as it holds Python objects."""
+    shape, _, dtype = _header(stream)
+    if dtype.hasobject:
+        if objects:
+            return None
+        raise ValueError("array of Python objects")
+    return stream.tell() + math.prod(shape) * int(dtype.itemsize)
+
+
+def _check_member(info: zipfile.ZipInfo, declared: int | None, where: str) -> None:
+    if declared not in (None, info.file_size):
+        raise GrandPlusError(f"has {info.file_size:,} bytes", where=where, expected=f"{declared:,}, as its header says")
+    if info.file_size > _MOST_DEFLATED * (info.compress_size + 1):
+        raise GrandPlusError(f"declares {info.file_size:,} bytes in {info.compress_size:,} of the file", where=where)

@@ -1,0 +1,41 @@
+"""What formats of matrices share: an adjacency, features and labels of nodes that are numbered from 0."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from grandplus.datasets.arrays.checks import edges_of, features_of, labels_of
+from grandplus.datasets.raw import RawGraph
+from grandplus.datasets.source import Source
+
+
+class Part(NamedTuple):
+    """How to read a part of a graph, and what to call it in an error."""
+
+    read: Callable[[], Any]
+    where: object
+
+
+def numbered_graph(source: Source, *, adjacency: Part, features: Part | None, labels: Part) -> RawGraph:
+    """Read the parts one after the other; there is no split.
+
+    Raises
+    ------
+    GrandPlusError : a part is damaged, or disagrees with the adjacency.
+    """
+    matrix = adjacency.read()
+    edges, nodes = edges_of(matrix, source, adjacency.where), matrix.shape[0]
+    del matrix  # large, and the next part may be as well
+    numbers, classes = labels_of(labels.read(), nodes, source, labels.where)
+    return RawGraph(
+        edges=edges,
+        nodes=nodes,
+        features=None if features is None else features_of(features.read(), nodes, features.where),
+        labels=numbers,
+        classes=classes,
+        node_ids=np.arange(nodes, dtype=np.int64),
+        splits=[],
+    )

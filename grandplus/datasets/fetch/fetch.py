@@ -1,0 +1,168 @@
+"""Get a dataset's files, from the first of its places that has them, and check each one.
+
+Verified files stay in a download cache that all checkouts share, each named by its checksum, so
+nothing is fetched twice. Where the card doesn't know a file's checksum, a note in the cache says
+which one the file of this name and place had.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+from grandplus.datasets.fetch.checksums import checked, copy_checked, is_intact
+from grandplus.datasets.fetch.http import UnavailableError, version_note
+from grandplus.datasets.fetch.manifest import Manifest
+from grandplus.datasets.fetch.places import deliver, label, mirror_folder
+from grandplus.datasets.source import Expect, Place, Source
+from grandplus.runtime import environment
+from grandplus.runtime.errors import GrandPlusError
+from grandplus.runtime.storage import finished_whole, locked
+
+LARGE = 64 * 2**20  # bytes; from here on a download says what it needs
+
+Report = Callable[[str], None]
+
+
+def fetch(source: Source, folder: Path, *, catalog: Path, expect: Expect | None = None, report: Report = print) -> None:
+    """Put the verified files of a dataset, and ``files.json`` that lists them, into ``folder``.
+
+    Parameters
+    ----------
+    source : files and places of the dataset's card.
+    folder : an empty folder.
+    catalog : where the cards are, and the files of node order that they name.
+    expect : the card's counts, to say how much memory the dataset needs.
+    report : is given one line per place that can't deliver, one per large download, and one or,
+        without a checksum in the card, two per file.
+
+    Raises
+    ------
+    GrandPlusError : no place delivers, what arrived is wrong, or the disk is too small for it;
+        then nothing is left behind.
+    """
+    for place in source.places:
+        if place.mirror:
+            mirror_folder(place.mirror)  # a wrong setting is an error even where it isn't needed
+    cache = environment.cache_folder("downloads")
+    delivered_by: dict[str, str] = {}
+    place, found = _complete(source, cache, delivered_by, partial(_announce, expect=expect, report=report), report)
+    manifest = Manifest.of(source, place, found)
+    if manifest.order and not (catalog / manifest.order).is_file():
+        raise GrandPlusError("no such file", where=catalog / manifest.order)
+    for name, sha256 in sorted(found.items()):
+        copy_checked(cache / sha256, folder / name, sha256, where=f"{name} from the download cache")
+        size = (folder / name).stat().st_size
+        report(f"{name}: {size:,} bytes from {delivered_by.get(name, 'the download cache')}")
+        if _files(source, place)[name] is None:
+            report(f"the card has no checksum of it; to pin it, write there\n    {name}: {sha256}")
+    manifest.save(folder)
+
+
+def _files(source: Source, place: Place) -> dict[str, str | None]:
+    """What a place holds: its own files where it has some, else the source's."""
+    return dict(place.files or source.files)
+
+
+def _complete(
+    source: Source, cache: Path, delivered_by: dict[str, str], announce: Callable[..., None], report: Report
+) -> tuple[Place, dict[str, str]]:
+    """Fill the cache from the first place that has what it lacks: {name: sha256} of that place's files."""
+    for place in source.places:
+        found = _cached(source, place, cache)
+        if len(found) == len(_files(source, place)):
+            return place, found
+    failures = []
+    for place in source.places:
+        try:
+            with _unfinished(cache, place) as folder:
+                found = _cached(source, place, cache)
+                wanted = {name: sha256 for name, sha256 in _files(source, place).items() if name not in found}
+                for name, file in deliver(place, sorted(wanted), folder, partial(announce, place, folder)):
+                    fix = "if the change is meant, import it again" if place.local else ""
+                    sha256 = checked(file, wanted[name], where=f"{name} from {label(place)}", fix=fix)
+                    os.replace(file, cache / sha256)
+                    if wanted[name] is None and not place.mirror:  # whose files a user may change
+                        _note(cache, place, name, sha256)
+                    found[name], delivered_by[name] = sha256, label(place)
+                return place, found
+        except UnavailableError as reason:
+            failures.append(f"{label(place)} {reason}")
+            report(failures[-1])
+    raise GrandPlusError(
+        f"no place delivers the files: {'; '.join(failures)}",
+        fix=f"set GRANDPLUS_MIRROR to a folder with {', '.join(sorted(source.files))}",
+    )
+
+
+def _cached(source: Source, place: Place, cache: Path) -> dict[str, str]:
+    """{name: sha256} of a place's files that are in the cache, and intact."""
+    known = {name: sha256 or _noted(cache, place, name) for name, sha256 in sorted(_files(source, place).items())}
+    return {name: sha256 for name, sha256 in known.items() if sha256 and is_intact(cache / sha256, sha256)}
+
+
+def _key(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+
+def _note(cache: Path, place: Place, name: str, sha256: str) -> None:
+    with finished_whole(cache / f"{_key(label(place), name)}.noted") as partial_file:
+        partial_file.write_text(sha256)
+
+
+def _noted(cache: Path, place: Place, name: str) -> str:
+    """The checksum that a file of this place had."""
+    file = cache / f"{_key(label(place), name)}.noted"
+    return file.read_text() if file.is_file() else ""
+
+
+@contextmanager
+def _unfinished(cache: Path, place: Place) -> Iterator[Path]:
+    """A folder on the cache's disk, empty but for downloads that a killed process began and this one can go on with."""
+    folder = cache / f"{_key(label(place))}.unfinished"
+    try:
+        with locked(folder.with_suffix(".lock")):
+            folder.mkdir(exist_ok=True)
+            _tidy(folder)
+            try:
+                yield folder
+            finally:
+                if not _tidy(folder):
+                    shutil.rmtree(folder)
+    except PermissionError as error:
+        raise GrandPlusError(f"can't be written: {error.strerror}", where=cache, fix="set GRANDPLUS_CACHE") from None
+
+
+def _tidy(folder: Path) -> bool:
+    """Remove what is no unfinished download; whether there is one."""
+    found = [file for file in folder.rglob("*") if file.is_file()]
+    noted = {file for file in found if version_note(file).is_file() and version_note(file).stat().st_size}
+    for file in set(found) - noted - {version_note(file) for file in noted}:
+        file.unlink()
+    return bool(noted)
+
+
+def _announce(place: Place, folder: Path, size: int, *, expect: Expect | None, report: Report) -> None:
+    """Say what a large download needs, before it begins; refuse it if the disk is too small."""
+    if size < LARGE:
+        return
+    content = place.unpacked if place.archive else size
+    needed, free = size + (content if place.archive else 0), shutil.disk_usage(folder).free
+    report(f"{label(place)}: {_gib(size)} to download, which needs {_gib(needed)} of disk; {_gib(free)} are free")
+    if expect:
+        # Node ids of both directions, as read and as kept; float32 features, in full or as sparse as the file.
+        graph = 16 * expect.edges if expect.edges is not None else content
+        features = min(4 * expect.nodes * (expect.features or 0), content)
+        report(f"the dataset then needs roughly {_gib(graph + features)} of memory")
+    if free < needed:
+        fix = "free some, or set GRANDPLUS_CACHE to a folder on another disk"
+        raise GrandPlusError(f"{_gib(free)} of disk are free", where=folder.parent, expected=_gib(needed), fix=fix)
+
+
+def _gib(size: int) -> str:
+    return f"{size / 2**30:.2f} GiB"

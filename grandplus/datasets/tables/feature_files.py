@@ -1,0 +1,181 @@
+"""Features in a file of their own, for the nodes of a node table.
+
+``.npy`` and a scipy ``.npz`` have a row for each line of the node table; ``.json`` and ``.parquet`` a list for each
+id. Lists of whole numbers from 0 on name the features that a node has, each counted once; but lists of fractions,
+and lists of equal length in which numbers come again, are the features themselves.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+from scipy import sparse
+
+from grandplus.datasets.arrays.checks import LARGEST, features_of, read_npy, refuse_feature
+from grandplus.datasets.arrays.npz import read_scipy_npz
+from grandplus.datasets.tables.ids import as_numpy, first_repeated, ids_of, rows_of, same_type
+from grandplus.datasets.tables.table import look
+from grandplus.runtime import environment
+from grandplus.runtime.errors import GrandPlusError
+
+_JSON_GROWTH = 12  # times the size of its text that a JSON list of numbers takes as Python objects
+WIDEST = 2**31 - 1
+
+
+def read(file: Path, ids: pa.Array) -> Any:
+    """float32 (n, d), an array or CSR, a row for each of ``ids``.
+
+    Raises
+    ------
+    GrandPlusError : the file is damaged, lacks a node, or a value is no feature; with the row and column.
+    """
+    return READERS[file.suffix](file, ids)
+
+
+def of_lists(lengths: NDArray[np.int64], values: NDArray[Any], name: Callable[[int], str], where: object) -> Any:
+    """Features given as one list a node.
+
+    Parameters
+    ----------
+    lengths : int64 (n,), of the lists
+    values : all lists' numbers, one list after the other
+    name : what to call a node in an error
+    """
+    if values.dtype.kind not in "fiu":
+        raise GrandPlusError(f"holds lists of {values.dtype}", where=where, expected="lists of numbers")
+    indptr = np.concatenate([[0], np.cumsum(lengths)])
+    rows = np.repeat(np.arange(len(lengths)), lengths)
+    equal = not np.any(lengths != lengths[:1])
+    if values.dtype.kind != "f" and values.min(initial=0) >= 0 and not (equal and _repeats(rows, values)):
+        return _positions(indptr, rows, values, name, where)
+    wrong = np.flatnonzero(lengths != lengths[0])
+    if len(wrong):
+        found = f"{name(int(wrong[0]))} has {lengths[wrong[0]]} features"
+        raise GrandPlusError(found, where=where, expected=f"{lengths[0]}, as {name(0)}")
+    wrong = np.flatnonzero(~(np.abs(values) <= LARGEST))
+    if len(wrong):
+        row = int(rows[wrong[0]])
+        refuse_feature(values[wrong[0]], f"{name(row)}, column {wrong[0] - indptr[row]}", where)
+    dense = values.astype(np.float32).reshape(len(lengths), -1)
+    return sparse.csr_matrix(dense) if np.count_nonzero(dense) * 4 < dense.size else dense
+
+
+def _positions(
+    indptr: NDArray[np.int64], rows: NDArray[np.int64], values: NDArray[Any], name: Callable[[int], str], where: object
+) -> Any:
+    """1 where a list names the feature."""
+    width = int(values.max(initial=0)) + 1
+    if width > WIDEST:
+        row = int(rows[int(values.argmax())])
+        raise GrandPlusError(f"{name(row)} has feature {width - 1}", where=where, expected=f"at most {WIDEST - 1}")
+    ones = np.ones(len(values), np.float32)
+    matrix = sparse.csr_matrix((ones, values.astype(np.int32), indptr), shape=(len(indptr) - 1, width))
+    matrix.sum_duplicates()
+    matrix.data[:] = 1
+    return matrix
+
+
+def _repeats(rows: NDArray[np.int64], values: NDArray[Any]) -> bool:
+    """Whether a list has a number twice."""
+    order = np.lexsort((values, rows))
+    return bool(np.any((np.diff(rows[order]) == 0) & (np.diff(values[order]) == 0)))
+
+
+def _npy(file: Path, ids: pa.Array) -> Any:
+    return features_of(read_npy(file), len(ids), file)
+
+
+def _npz(file: Path, ids: pa.Array) -> Any:
+    return features_of(read_scipy_npz(file), len(ids), file)
+
+
+def _json(file: Path, ids: pa.Array) -> Any:
+    """{id: list}"""
+    size, free = file.stat().st_size * _JSON_GROWTH, environment.memory()
+    if size > free:
+        fix = "write the features as .npz or .parquet instead, or set GRANDPLUS_MEMORY"
+        raise GrandPlusError(f"takes {size:,} bytes to read", where=file, expected=f"at most {free:,}", fix=fix)
+    try:
+        content = json.loads(file.read_bytes(), object_pairs_hook=_once)
+    except (ValueError, RecursionError) as error:  # UnicodeDecodeError is one of them
+        raise GrandPlusError(f"is no readable JSON: {error}", where=file) from None
+    if not isinstance(content, dict) or not all(isinstance(row, list) for row in content.values()):
+        raise GrandPlusError("holds something else", where=file, expected="{id: [numbers], ...}")
+    lists = [_numbers(row, key, file) for key, row in content.items()]
+    lengths = np.array([len(row) for row in lists], np.int64)
+    values = np.array(list(itertools.chain.from_iterable(lists)) or np.zeros(0, np.int64))
+    return _by_id(pa.array(list(content), pa.large_string()), lengths, values, ids, file)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        seen: set[str] = set()
+        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        raise ValueError(f"{twice!r} stands there twice")
+    return found
+
+
+def _numbers(row: list[Any], key: str, file: Path) -> list[Any]:
+    for place, value in enumerate(row):
+        if type(value) not in (int, float) or not abs(value) <= LARGEST:
+            refuse_feature(repr(value)[:40], f"node {key}, column {place}", file)
+    return row
+
+
+def _parquet(file: Path, ids: pa.Array) -> Any:
+    """A column of ids and one of lists."""
+    table = look(file)
+    lists = [column for column, kind in enumerate(pq.read_schema(file).types) if _is_list(kind)]
+    if len(lists) != 1:
+        raise GrandPlusError(f"has {len(lists)} columns of lists", where=file, expected="one, with the features")
+    others = [column for column in range(table.width) if column not in lists]
+    named = [column for column in others if table.names and table.names[column].lower() in ("id", "node", "node_id")]
+    if len(named or others) != 1:
+        raise GrandPlusError(f"has columns {', '.join(table.names or [])}", where=file, expected="one called id")
+    (found,) = ids_of(table, named or others)
+    pieces = [piece for (piece,) in table.pieces(lists)]
+    column = pa.chunked_array(pieces, pieces[0].type).combine_chunks()
+    if column.null_count:
+        raise GrandPlusError(f"row {int(np.argmax(column.is_null()))} has no list", where=file)
+    lengths = np.asarray(pa.compute.list_value_length(column).cast(pa.int64()))
+    values = column.flatten()
+    if values.null_count:
+        raise GrandPlusError("a list lacks a number", where=file, expected="numbers")
+    return _by_id(pa.chunked_array(found).combine_chunks(), lengths, values.to_numpy(zero_copy_only=False), ids, file)
+
+
+def _is_list(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
+
+
+def _by_id(found: pa.Array, lengths: NDArray[np.int64], values: NDArray[Any], ids: pa.Array, file: Path) -> Any:
+    """A row for each of ``ids``, where ``found`` are the lists' ids."""
+    found, wanted = same_type([found], [ids])
+    twice = first_repeated(found)
+    if twice:
+        raise GrandPlusError(f"has node {found[twice[0]].as_py()} twice", where=file)
+    for here, there, what in ((found, wanted, "an id of the node table"), (wanted, found, "features of every node")):
+        lost = np.flatnonzero(rows_of(here, there) < 0)
+        if len(lost):
+            verb = "has" if here is found else "lacks"
+            raise GrandPlusError(f"{verb} node {here[int(lost[0])].as_py()!r}", where=file, expected=what)
+    names = as_numpy(found)
+    features = of_lists(lengths, values, lambda row: f"node {names[row]}", file)
+    return features[rows_of(wanted, found)]
+
+
+READERS: dict[str, Callable[[Path, pa.Array], Any]] = {
+    ".json": _json,
+    ".npy": _npy,
+    ".npz": _npz,
+    ".parquet": _parquet,
+}

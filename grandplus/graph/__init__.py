@@ -1,0 +1,1 @@
+"""The graph: adjacency, features, labels, ids and splits."""

@@ -1,0 +1,147 @@
+"""The structure of a graph: a symmetric CSR adjacency without self-loops.
+
+The self-loop of Ã = A + I is never stored: the kernels add it, exactly once, whatever the input held.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from grandplus.graph.files import map_array
+from grandplus.graph.symmetrize import symmetrize
+from grandplus.runtime.errors import GrandPlusError
+
+INT32_IDS = 2**31  # node ids below this are stored as int32
+
+
+@dataclass(frozen=True, eq=False)
+class Adjacency:
+    """A symmetric 0/1 matrix without diagonal, as CSR with sorted rows.
+
+    indptr : int64 (n + 1,)
+    indices : int32 or int64 (stored entries,)
+    folder : that it was loaded from, if it was: another process is then sent no arrays but loads it too
+    """
+
+    indptr: NDArray[np.int64]
+    indices: NDArray[Any]
+    folder: Path | None = None
+
+    @property
+    def nodes(self) -> int:
+        return len(self.indptr) - 1
+
+    @property
+    def degrees(self) -> NDArray[np.int64]:
+        """Degrees in Ã, so with the self-loop: int64 (n,), at least 1."""
+        return np.diff(self.indptr) + 1
+
+    @functools.cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of the structure; what rows of this graph are known by."""
+        digest = hashlib.sha256(self.indptr.data)
+        digest.update(self.indices.data)
+        return digest.hexdigest()
+
+    def save(self, folder: Path) -> None:
+        np.save(folder / "indptr.npy", self.indptr)
+        np.save(folder / "indices.npy", self.indices)
+
+    @classmethod
+    def load(cls, folder: Path | str) -> Adjacency:
+        folder = Path(folder).absolute()
+        return cls(map_array(folder / "indptr.npy"), map_array(folder / "indices.npy"), folder)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self.folder:
+            return adjacency_at, (self.folder, self.fingerprint)
+        return Adjacency, (self.indptr, self.indices)
+
+
+def adjacency_at(folder: Path, fingerprint: str) -> Adjacency:
+    """The adjacency of a saved graph, memory-mapped and checked once for all tasks of a process.
+
+    fingerprint : the one that it must have
+
+    Raises
+    ------
+    GrandPlusError : there is no such folder, or another graph in it.
+    """
+    if _adjacency_at(folder).fingerprint != fingerprint:
+        _adjacency_at.cache_clear()  # it may have been made anew since
+    if _adjacency_at(folder).fingerprint != fingerprint:
+        raise GrandPlusError(
+            "holds another graph for this process than for the one that gave it work",
+            where=folder,
+            fix="keep the project in a folder that all machines share",
+        )
+    return _adjacency_at(folder)
+
+
+@functools.lru_cache(maxsize=1)
+def _adjacency_at(folder: Path) -> Adjacency:
+    return Adjacency.load(folder)
+
+
+def build_adjacency(edges: NDArray[Any], nodes: int) -> tuple[Adjacency, dict[str, int]]:
+    """Symmetrise, merge duplicates and drop self-loops.
+
+    Parameters
+    ----------
+    edges : int32 or int64 (2, E), any order, either or both directions, with duplicates and self-loops;
+        may be memory-mapped
+    nodes : n; ids are 0 .. n - 1
+
+    Returns
+    -------
+    Adjacency and what was done: ``edges`` (undirected, kept), ``merged_duplicates`` (entries that
+    repeat an undirected edge, the other direction included), ``dropped_self_loops`` (entries),
+    ``isolated_nodes`` (nodes left without an edge; they stay in the graph).
+
+    >>> adjacency, facts = build_adjacency(np.array([[0, 1, 2, 2], [1, 0, 1, 2]]), nodes=4)
+    >>> adjacency.indptr.tolist(), adjacency.indices.tolist()
+    ([0, 1, 3, 4, 4], [1, 0, 2, 1])
+    >>> facts
+    {'edges': 2, 'merged_duplicates': 1, 'dropped_self_loops': 1, 'isolated_nodes': 1}
+    """
+    if edges.size and (edges.min() < 0 or edges.max() >= nodes):
+        bad = int(edges.min() if edges.min() < 0 else edges.max())
+        raise GrandPlusError(f"an edge names node {bad}", expected=f"ids from 0 to {nodes - 1}")
+    indptr, indices, loops = symmetrize(edges, nodes, np.int32 if nodes <= INT32_IDS else np.int64)
+    kept = len(indices) // 2
+    facts = {
+        "edges": kept,
+        "merged_duplicates": edges.shape[1] - loops - kept,
+        "dropped_self_loops": loops,
+        "isolated_nodes": int((np.diff(indptr) == 0).sum()),
+    }
+    return Adjacency(indptr, indices), facts
+
+
+def as_adjacency(matrix: Any) -> Adjacency:
+    """What a notebook has -> Adjacency: any scipy sparse matrix is symmetrised, its values ignored.
+
+    Raises
+    ------
+    GrandPlusError : the matrix is not square, or of no known kind.
+    """
+    if isinstance(matrix, Adjacency):
+        return matrix
+    held = getattr(matrix, "adjacency", None)
+    if isinstance(held, Adjacency):  # of a Graph
+        return held
+    if not sp.issparse(matrix):
+        raise GrandPlusError(f"adjacency is a {type(matrix).__name__}", expected="a scipy sparse matrix or a Graph")
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise GrandPlusError(f"adjacency has shape {matrix.shape}", expected="a square matrix")
+    entries = sp.coo_array(matrix)
+    edges = np.stack([entries.row, entries.col])[:, entries.data != 0]
+    return build_adjacency(edges, matrix.shape[0])[0]

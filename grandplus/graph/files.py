@@ -1,0 +1,49 @@
+"""The files of a saved graph: memory-mapped arrays, JSON and Parquet."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from grandplus.runtime.errors import GrandPlusError
+
+REMAKE = "run dvc repro to make it anew"
+
+
+def read_parquet(file: Path) -> pa.Table:
+    """Read a table of data/graph."""
+    try:
+        return pq.read_table(file)
+    except FileNotFoundError:
+        raise GrandPlusError("no such file", where=file, fix=REMAKE) from None
+    except (pa.ArrowException, OSError) as error:
+        raise GrandPlusError(f"is no readable table: {error}", where=file, fix=REMAKE) from None
+
+
+def map_array(file: Path) -> NDArray[Any]:
+    try:
+        mapped = np.load(file, mmap_mode="r", allow_pickle=False)
+        return np.asarray(mapped)  # a plain view: numba knows no memmap
+    except FileNotFoundError:
+        raise GrandPlusError("no such file", where=file, fix=REMAKE) from None
+    except (ValueError, OSError, EOFError) as error:
+        raise GrandPlusError(f"is no readable array: {error}", where=file, fix=REMAKE) from None
+
+
+def read_json(file: Path) -> Any:
+    try:
+        return json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise GrandPlusError("no such file", where=file, fix=REMAKE) from None
+    except ValueError as error:
+        raise GrandPlusError(f"is no readable JSON: {error}", where=file, fix=REMAKE) from None
+
+
+def write_json(file: Path, content: Any) -> None:
+    file.write_text(json.dumps(content, indent=2, sort_keys=isinstance(content, dict)) + "\n", encoding="utf-8")

@@ -1,0 +1,90 @@
+"""The graph: a symmetric CSR adjacency without self-loops, features, labels and names.
+
+On disk it is a folder of ``.npy`` arrays, read by memory-mapping, with ``graph.json`` saying
+what was counted, merged and dropped. The self-loop of Ã = A + I is never stored: the kernels
+add it, exactly once, whatever the input held.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from grandplus.graph.adjacency import Adjacency
+from grandplus.graph.features import Features, csr_of
+from grandplus.graph.files import map_array, read_json, read_parquet, write_json
+from grandplus.runtime.errors import GrandPlusError
+
+FORMAT_VERSION = 1
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """A graph with what training needs.
+
+    adjacency : Adjacency of n nodes
+    features : float32 (n, d), dense or scipy CSR
+    labels : int64 (n,), numbers into ``classes``; -1 where unknown
+    classes : names
+    node_ids : (n,), the ids that the data came with
+    facts : what was counted, merged and dropped on the way here
+    """
+
+    adjacency: Adjacency
+    features: Features
+    labels: NDArray[np.int64]
+    classes: list[str]
+    node_ids: NDArray[Any]
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    def save(self, folder: Path) -> None:
+        """Write the arrays into an existing folder."""
+        self.adjacency.save(folder)
+        if not sp.issparse(self.features):
+            np.save(folder / "features.npy", self.features)
+        else:
+            np.save(folder / "features.indptr.npy", self.features.indptr.astype(np.int64))
+            np.save(folder / "features.indices.npy", self.features.indices.astype(np.int32))
+            np.save(folder / "features.data.npy", self.features.data)
+        np.save(folder / "labels.npy", self.labels)
+        write_json(folder / "classes.json", self.classes)
+        ids = pa.table({"row": pa.array(np.arange(len(self.node_ids))), "id": pa.array(self.node_ids)})
+        pq.write_table(ids, folder / "node_ids.parquet")
+        width = {"features": int(self.features.shape[1])}
+        write_json(folder / "graph.json", self.facts | width | {"format_version": FORMAT_VERSION})
+
+    @classmethod
+    def load(cls, folder: Path | str) -> Graph:
+        """Memory-map a saved graph; its arrays are read-only."""
+        folder = Path(folder)
+        facts = read_json(folder / "graph.json")
+        if facts.get("format_version") != FORMAT_VERSION:
+            raise GrandPlusError(
+                f"format version is {facts.get('format_version')}",
+                where=folder,
+                expected=str(FORMAT_VERSION),
+                fix="run dvc repro preprocess again",
+            )
+        return cls(
+            adjacency=Adjacency.load(folder),
+            features=_load_features(folder, int(facts["features"])),
+            labels=map_array(folder / "labels.npy"),
+            classes=list(read_json(folder / "classes.json")),
+            node_ids=read_parquet(folder / "node_ids.parquet")["id"].to_numpy(),
+            facts=facts,
+        )
+
+
+def _load_features(folder: Path, width: int) -> Features:
+    if (folder / "features.npy").exists():
+        dense: NDArray[np.float32] = map_array(folder / "features.npy")
+        return dense
+    indptr, indices, data = (map_array(folder / f"features.{part}.npy") for part in ("indptr", "indices", "data"))
+    return csr_of(indptr, indices, data, width)

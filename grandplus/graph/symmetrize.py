@@ -1,0 +1,123 @@
+"""Edges in any order -> symmetric CSR with sorted rows, in the memory of the result.
+
+The edges are only ever read piece by piece, so they may be memory-mapped. Both directions of each
+are counted, placed by counting sort, sorted row by row, and merged where they stand.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grandplus.kernels.compiled import INT32, INT64, compiled, writable
+from grandplus.runtime import pools
+
+PIECE = 2**22  # edges read at a time
+BLOCK = 2**14  # rows sorted in a task
+
+
+def symmetrize(
+    edges: NDArray[Any], nodes: int, index_type: type[np.signedinteger[Any]]
+) -> tuple[NDArray[np.int64], NDArray[Any], int]:
+    """CSR of the undirected graph, each edge once in each direction, without self-loops.
+
+    Parameters
+    ----------
+    edges : int32 or int64 (2, E), ids from 0 to ``nodes`` - 1
+    index_type : of the ids in the result: int32 or int64
+
+    Returns
+    -------
+    indptr int64 (n + 1,), indices (2 m,) sorted within rows, and how many entries were self-loops.
+    """
+    indptr = np.zeros(nodes + 1, np.int64)
+    loops = sum(_kernel("count", piece)(*piece, indptr) for piece in _pieces(edges))
+    np.cumsum(indptr, out=indptr)
+    indices = np.empty(2 * (edges.shape[1] - loops), index_type)
+    at = indptr[:-1].copy()
+    for piece in _pieces(edges):
+        _kernel("place", piece, indices)(*piece, at, indices)
+
+    def sort(start: int) -> None:
+        _kernel("sort", indices)(indptr[start : start + BLOCK + 1], indices)
+
+    for _ in pools.map_threads(sort, range(0, nodes, BLOCK)):
+        pass
+    kept = _kernel("merge", indices)(indptr, indices)
+    return indptr, indices[:kept], loops
+
+
+def _pieces(edges: NDArray[Any]) -> Iterator[NDArray[Any]]:
+    for start in range(0, edges.shape[1], PIECE):
+        yield np.ascontiguousarray(edges[:, start : start + PIECE])
+
+
+def _kernel(name: str, *arrays: NDArray[Any]) -> Any:
+    return _compiled(name, *(array.dtype.name for array in arrays))
+
+
+@functools.cache
+def _compiled(name: str, *index_types: str) -> Any:
+    ids = [{"int32": INT32, "int64": INT64}[kind] for kind in index_types]
+    if name == "count":
+        return compiled(_count, ids[0], ids[0], writable(INT64))
+    if name == "place":
+        return compiled(_place, ids[0], ids[0], writable(INT64), writable(ids[1]))
+    if name == "sort":
+        return compiled(_sort, INT64, writable(ids[0]))
+    return compiled(_merge, writable(INT64), writable(ids[0]))
+
+
+def _count(sources, targets, indptr):  # type: ignore[no-untyped-def]
+    """Adds degrees to indptr, one place on; how many were self-loops."""
+    loops = 0
+    for i in range(len(sources)):
+        u, v = sources[i], targets[i]
+        if u == v:
+            loops += 1
+        else:
+            indptr[u + 1] += 1
+            indptr[v + 1] += 1
+    return loops
+
+
+def _place(sources, targets, at, indices):  # type: ignore[no-untyped-def]
+    for i in range(len(sources)):
+        u, v = sources[i], targets[i]
+        if u != v:
+            indices[at[u]] = v
+            at[u] += 1
+            indices[at[v]] = u
+            at[v] += 1
+
+
+def _sort(indptr, indices):  # type: ignore[no-untyped-def]
+    for row in range(len(indptr) - 1):
+        start, end = indptr[row], indptr[row + 1]
+        if end - start > 32:
+            indices[start:end].sort()
+            continue
+        for i in range(start + 1, end):
+            value, j = indices[i], i
+            while j > start and indices[j - 1] > value:
+                indices[j] = indices[j - 1]
+                j -= 1
+            indices[j] = value
+
+
+def _merge(indptr, indices):  # type: ignore[no-untyped-def]
+    """Drops repeated entries in place; how many are left."""
+    kept = end = 0
+    for row in range(len(indptr) - 1):
+        start, end = end, indptr[row + 1]
+        for i in range(start, end):
+            if i == start or indices[i] != indices[i - 1]:
+                # What is overwritten lies before i - 1 or is equal to it.
+                indices[kept] = indices[i]
+                kept += 1
+        indptr[row + 1] = kept
+    return kept

@@ -1,0 +1,1 @@
+"""What numba kernels share: the compile cache, random numbers, prefetching."""

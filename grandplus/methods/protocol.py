@@ -1,0 +1,204 @@
+"""What a method is: how it is trained, and what a trained model can do.
+
+``methods/<name>/method.py`` has ``fit`` and ``Model``, see `Method`.
+"""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
+
+from grandplus.graph.graph import Graph
+from grandplus.graph.splits import Split
+from grandplus.methods.registry import method_of, settings_of
+from grandplus.propagation.rows import Rows
+from grandplus.runtime.errors import ArtifactError
+from grandplus.runtime.storage import finished_whole
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+FORMAT_VERSION = 3
+HEADER = "grandplus"  # the one key of a model file's metadata: several would be written in random order
+
+Scores = dict[str, float]  # of one validation: step, train_loss, train_accuracy, val_loss, val_accuracy, …
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What one model learns from.
+
+    Attributes
+    ----------
+    graph : Graph
+        Only the labels of ``split.train`` and ``split.val`` may be looked at.
+    split : Split
+    rows : Rows or None
+        Rows of Π of the split's train, val and unlabelled nodes; None if the method needs none.
+    seed : int or list of int
+        Of initial weights, batches and augmentations: the same seed gives the same bytes on CPU.
+    device : {"cpu", "cuda"}
+    """
+
+    graph: Graph
+    split: Split
+    rows: Rows | None
+    seed: int | list[int] = 0
+    device: str = "cpu"
+
+
+@dataclass(frozen=True, eq=False)
+class Model(ABC):
+    """A trained model, with all that is needed to use it.
+
+    Attributes
+    ----------
+    classes : list of str
+        Names, by class number.
+    settings : MethodSettings
+        What it was trained with.
+    preprocessing : dict
+        What preprocessing fitted to the features, see `grandplus.graph.features.FittedFeatures`.
+    info : dict
+        What it was trained on and how its training went.
+    """
+
+    method: ClassVar[str]  # the name of its method
+
+    classes: list[str]
+    settings: Any
+    preprocessing: dict[str, Any] = field(default_factory=dict)
+    info: dict[str, Any] = field(default_factory=dict)
+
+    @abstractmethod
+    def predict_proba(self, graph: Graph, shared: Any = None) -> NDArray[np.float32]:
+        """Class probabilities of every node: float32 (n, C).
+
+        Parameters
+        ----------
+        graph : Graph
+        shared : optional
+            What ``shared_inputs(graph)`` of this model, or of another one with the same settings, has given.
+        """
+
+    def shared_inputs(self, graph: Graph) -> Any:
+        """What models of the same settings would each compute alike for a graph; None if there is nothing."""
+        return None
+
+    @abstractmethod
+    def tensors(self) -> dict[str, Tensor]:
+        """The trained values by name, as a model file keeps them."""
+
+    @abstractmethod
+    def header(self) -> dict[str, Any]:
+        """What else ``restored`` needs; numbers, text, lists and mappings of them."""
+
+    @classmethod
+    @abstractmethod
+    def restored(cls, header: dict[str, Any], tensors: dict[str, Tensor], device: str, **common: Any) -> Self:
+        """The model again, from what ``header`` and ``tensors`` gave.
+
+        Parameters
+        ----------
+        **common
+            The attributes that all models have.
+        """
+
+    def save(self, file: Path | str) -> None:
+        """Write a ``safetensors`` file, whole or not at all; all but the tensors stands in its header as JSON."""
+        from safetensors.torch import save  # here, as torch takes a second to import
+
+        header = {
+            "format_version": FORMAT_VERSION,
+            "model": self.method,
+            "classes": self.classes,
+            "settings": self.settings.model_dump(),
+            "preprocessing": self.preprocessing,
+            "info": self.info,
+            **self.header(),
+        }
+        tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in self.tensors().items()}
+        content = save(tensors, metadata={HEADER: json.dumps(header, sort_keys=True)})
+        with finished_whole(Path(file)) as partial:
+            partial.write_bytes(content)
+
+
+def load_model(file: Path | str, device: str = "cpu") -> Model:
+    """Read a model of any method back.
+
+    Parameters
+    ----------
+    file : path
+    device : {"cpu", "cuda"}
+
+    Raises
+    ------
+    ArtifactError
+        The file is missing, damaged or no model of this format.
+    """
+    try:
+        with safe_open(str(file), framework="pt") as content:
+            header = json.loads((content.metadata() or {})[HEADER])
+            tensors = {name: content.get_tensor(name) for name in content.keys()}  # noqa: SIM118
+    except (OSError, SafetensorError, KeyError, ValueError) as error:
+        raise ArtifactError(f"is no readable model: {error}", where=file) from None
+    if header["format_version"] != FORMAT_VERSION:
+        raise ArtifactError(f"format version is {header['format_version']}", where=file, expected=str(FORMAT_VERSION))
+    model = method_of(header["model"]).Model
+    common = {
+        "classes": header["classes"],
+        "settings": settings_of(header["model"]).Settings.model_validate(header["settings"]),
+        "preprocessing": header["preprocessing"],
+        "info": header["info"],
+    }
+    return model.restored(header, tensors, device, **common)
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """What training leaves.
+
+    Attributes
+    ----------
+    model : Model
+    history : dict of list of float
+        The scores of each validation, by name.
+    """
+
+    model: Model
+    history: dict[str, list[float]]
+
+
+class Method(Protocol):
+    """What ``methods/<name>/method.py`` has."""
+
+    Model: type[Model]
+
+    def fit(
+        self,
+        task: Task,
+        settings: Any,
+        *,
+        info: dict[str, Any] | None = None,
+        watch: Callable[[Scores], None] | None = None,
+    ) -> Trained:
+        """Train one model.
+
+        Parameters
+        ----------
+        task : Task
+        settings : MethodSettings
+            Of the method's own class.
+        info : dict, optional
+            What to note in the model.
+        watch : callable, optional
+            Is given the scores of each validation, as they stand in the history.
+        """

@@ -1,0 +1,57 @@
+"""Methods by their names: the folders beside this file."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+from grandplus import methods
+from grandplus.runtime.errors import ArgumentError
+from grandplus.runtime.validation import Section
+
+if TYPE_CHECKING:
+    from grandplus.methods.protocol import Method
+
+NAMES = tuple(sorted(module.name for module in pkgutil.iter_modules(methods.__path__) if module.ispkg))
+
+
+class SettingsModule(Protocol):
+    """What ``methods/<name>/settings.py`` has."""
+
+    NEEDS_ROWS: bool
+    PUBLISHED: dict[str, dict[str, Any]]
+    Settings: type[Section]
+
+
+def settings_of(name: str) -> SettingsModule:
+    """The settings of a method; this imports no torch.
+
+    Raises
+    ------
+    ArgumentError
+        There is no such method.
+
+    Examples
+    --------
+    >>> settings_of("grandplus").NEEDS_ROWS
+    True
+    """
+    return cast(SettingsModule, _module(name, "settings"))
+
+
+def method_of(name: str) -> Method:
+    """The method itself.
+
+    Raises
+    ------
+    ArgumentError
+        There is no such method.
+    """
+    return cast("Method", _module(name, "method"))
+
+
+def _module(name: str, part: str) -> Any:
+    if name not in NAMES:
+        raise ArgumentError(f"model is {name!r}", expected=f"one of {', '.join(NAMES)}")
+    return importlib.import_module(f"{methods.__name__}.{name}.{part}")

@@ -1,0 +1,28 @@
+"""What the settings of every method have in common."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+from grandplus.runtime.validation import Section
+
+
+class MethodSettings(Section, ABC):
+    """The settings of a method: every value has a default."""
+
+    @abstractmethod
+    def parameters(self, features: int, classes: int) -> int:
+        """How many values the trained model has, for features of this width."""
+
+    @abstractmethod
+    def training_memory(self, features: int, classes: int, *, sparse: bool) -> int:
+        """Bytes that training one model takes at most; files that are memory-mapped are not counted.
+
+        Parameters
+        ----------
+        features : int
+            Width of the feature matrix.
+        classes : int
+        sparse : bool
+            Whether the features are sparse.
+        """

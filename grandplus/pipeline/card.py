@@ -1,0 +1,134 @@
+"""Dataset cards: data/catalog/<dataset>.yaml, read and checked."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+
+from grandplus.datasets.source import Expect, Place, Source
+from grandplus.graph.settings import Preprocess
+from grandplus.methods.registry import settings_of
+from grandplus.propagation.matrices import MATRICES, parameters
+from grandplus.propagation.settings import GFPush
+from grandplus.runtime.errors import GrandPlusError
+from grandplus.runtime.validation import Section, check_known, validated
+from grandplus.runtime.yaml_files import read_yaml
+
+CATALOG = Path("data/catalog")
+PARAMS = "params.yaml"
+ANY = "any"  # the key of values for every matrix
+
+# Values by matrix and setting; those of a matrix go before those of any.
+Overrides = dict[str, dict[str, Any]]
+
+
+class Card(Section):
+    """A dataset.
+
+    ``gfpush`` and ``train`` hold GRAND+'s hyperparameters, where they differ from the defaults of their classes.
+    """
+
+    title: str
+    citation: str
+    expect: Expect | None = None  # null: not checked
+    source: Source
+    preprocess: Preprocess
+    gfpush: Overrides = Field(default={})
+    train: Overrides = Field(default={})
+
+    def overrides(self, section: str, matrix: str) -> dict[str, Any]:
+        """What the card has for a section of the settings and a matrix.
+
+        Parameters
+        ----------
+        section : {"gfpush", "train"}
+        matrix : str
+        """
+        by_matrix: Overrides = getattr(self, section)
+        return by_matrix.get(ANY, {}) | by_matrix.get(matrix, {})
+
+
+def read_card(file: Path) -> Card:
+    """Read and check one dataset card.
+
+    Raises
+    ------
+    GrandPlusError
+        The file is missing or no mapping, or a value in it is impossible.
+    """
+    return checked_card(read_yaml(file), file.name)
+
+
+def checked_card(content: dict[str, Any], where: str) -> Card:
+    """A card from what its file holds.
+
+    Raises
+    ------
+    GrandPlusError
+        A value is impossible; told as at ``where``.
+    """
+    card = validated(Card, content, where)
+    source = card.source
+    if (source.format == "synthetic") != (source.synthetic is not None):
+        found = f"source.format is {source.format}, and source.synthetic is {'set' if source.synthetic else 'missing'}"
+        raise GrandPlusError(found, where=where, expected="source.synthetic for format synthetic, and for no other")
+    if source.synthetic is None and not (source.files and source.places):
+        raise GrandPlusError("source has no files, or no places to get them from", where=where)
+    for place in card.source.places:
+        expected = _place_fault(place, card.source)
+        if expected:
+            found = f"a place in source.places sets {place.model_dump(exclude_defaults=True)}"
+            raise GrandPlusError(found, where=where, expected=expected)
+    _check_hyperparameters(card, where)
+    return card
+
+
+def card_file(root: Path, name: object) -> Path:
+    """The path of a dataset's card below ``root``.
+
+    Raises
+    ------
+    GrandPlusError
+        There is no such card; with the names of those that there are.
+    """
+    cards = sorted(file.stem for file in (root / CATALOG).glob("*.yaml"))
+    if not isinstance(name, str) or name not in cards or not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]*", name):
+        raise GrandPlusError(
+            f"dataset is {name!r}", where=PARAMS, expected=f"one of {', '.join(cards)} (the cards in {CATALOG})"
+        )
+    return CATALOG / f"{name}.yaml"
+
+
+def _check_hyperparameters(card: Card, where: str) -> None:
+    train = settings_of("grandplus").Settings
+    for section in ("gfpush", "train"):
+        by_matrix: Overrides = getattr(card, section)
+        check_known(by_matrix, {ANY, *MATRICES}, where, f"{section}.")
+        for matrix, values in by_matrix.items():
+            prefix = f"{section}.{matrix}."
+            if section == "train":
+                check_known(values, set(train.model_fields), where, prefix)
+                validated(train, values, where, prefix)
+                continue
+            own = parameters(MATRICES[matrix]) if matrix != ANY else {}
+            check_known(values, {*GFPush.model_fields, *own}, where, prefix)
+            validated(GFPush, {key: values[key] for key in values if key not in own}, where, prefix)
+            if matrix != ANY:
+                validated(MATRICES[matrix], {key: values[key] for key in values if key in own}, where, prefix)
+
+
+def _place_fault(place: Place, source: Source) -> str:
+    """What a place should have been instead; nothing if it is right."""
+    address = place.drive or place.url
+    if sum(kind is not None for kind in (place.local, place.mirror, address, place.wheel)) != 1:
+        return "exactly one of local, mirror, url, drive and wheel"
+    if place.local is not None and set(place.local) != set(place.files or source.files):
+        return f"a path for each of {', '.join(place.files or source.files)}"
+    if place.archive and not address:
+        return "archive only beside url or drive"
+    if place.drive and not place.archive and len(place.files or source.files) != 1:
+        return "an archive, as one file on Google Drive can't be several"
+    return ""

@@ -1,0 +1,70 @@
+"""Partial metrics while trials train, in a file that ``dvc metrics show`` and editors read like any other.
+
+Each trial notes its latest validation in a file of its own, whichever process or machine it runs on; the
+stage's process sums them up. Nothing of it is left when training ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from grandplus.runtime.storage import finished_whole
+
+EVERY = 1.0  # seconds between two notes of a trial
+SHOWN = ("step", "train_loss", "train_accuracy", "val_loss", "val_accuracy")
+DECIMALS = 4
+
+
+class Live:
+    """Partial metrics for the length of a block.
+
+    Parameters
+    ----------
+    file : the metrics
+    notes : folder for those of the trials; emptied first, as a killed run may have left some
+    """
+
+    def __init__(self, file: Path, notes: Path) -> None:
+        self._file, self._notes = file, notes
+
+    def __enter__(self) -> Live:
+        shutil.rmtree(self._notes, ignore_errors=True)
+        self._notes.mkdir()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        shutil.rmtree(self._notes, ignore_errors=True)  # a worker may be writing there still, after an error
+        self._file.unlink(missing_ok=True)
+
+    def sum_up(self) -> str:
+        """Write the means over all trials that have begun, each at its latest validation, and tell the main ones."""
+        notes = [json.loads(file.read_text()) for file in sorted(self._notes.glob("trial-*.json"))]
+        if not notes:
+            return ""
+        means = {name: round(float(np.mean([note[name] for note in notes])), DECIMALS) for name in SHOWN}
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        with finished_whole(self._file, alone=True) as partial:
+            partial.write_text(json.dumps({"trials_begun": len(notes), **means}, indent=2) + "\n")
+        return f"step {means['step']:.0f} on average, validation accuracy {100 * means['val_accuracy']:.1f} %"
+
+
+class Watch:
+    """What takes note of one trial's validations, ``train(watch=...)``."""
+
+    def __init__(self, notes: Path, trial: int) -> None:
+        self._file = notes / f"trial-{trial:05d}.json"
+        self._noted = -EVERY
+
+    def __call__(self, scores: dict[str, Any]) -> None:
+        if time.monotonic() - self._noted >= EVERY:
+            # Without the folder, the stage that asked for this trial is gone, and a cluster's worker goes on alone.
+            with contextlib.suppress(FileNotFoundError), finished_whole(self._file, alone=True) as partial:
+                partial.write_text(json.dumps({name: scores[name] for name in SHOWN}))
+            self._noted = time.monotonic()

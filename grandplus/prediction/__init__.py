@@ -1,0 +1,1 @@
+"""What users take away: calibrated predictions under their own ids, for all nodes or for a few."""

@@ -1,0 +1,127 @@
+"""Tables of predictions: one of each trial, and the one to take, which is the mean of the calibrated trials.
+
+A trial's temperature is fitted on its own validation nodes. The mean leans on no choice among trials, and
+holds where each trial has a split of its own. All tables have the same row groups, so they are read side
+by side, and memory holds a group of each at most.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from grandplus.graph.graph import Graph
+from grandplus.graph.splits import Split, Splits
+from grandplus.prediction.calibration import (
+    CALIBRATION,
+    PREDICTIONS,
+    HeldOut,
+    fit_temperature,
+    tempered,
+)
+from grandplus.runtime.storage import finished_whole
+
+PARTS = ("train", "val", "test", "other")
+ROWS = 2**16  # a row group
+CLASSES = b"classes"  # metadata: their names, in the order of the probabilities
+
+
+def write_trial(file: Path, graph: Graph, split: Split, probabilities: NDArray[np.float32]) -> None:
+    """A line a node, in the order of the graph.
+
+    Columns: node (original id), part (train, val, test or other), label (-1: unknown), predicted,
+    confidence (of the predicted class), calibrated (the same after the temperature) and probabilities.
+    """
+    temperature = fit_temperature(probabilities[split.val], graph.labels[split.val])
+    part = np.full(graph.adjacency.nodes, PARTS.index("other"), np.int8)
+    for number, nodes in enumerate((split.train, split.val, split.test)):
+        part[nodes] = number
+
+    def group(start: int) -> pa.Table:
+        rows = slice(start, start + ROWS)
+        found = probabilities[rows]
+        columns = {
+            "node": pa.array(graph.node_ids[rows]),
+            "part": _named(part[rows], PARTS),
+            "label": pa.array(graph.labels[rows]),
+            "predicted": pa.array(found.argmax(axis=1)),
+            "confidence": pa.array(found.max(axis=1)),
+            "calibrated": pa.array(tempered(found, temperature).max(axis=1).astype(np.float32)),
+            "probabilities": _lists(found),
+        }
+        return pa.table(columns)
+
+    _write(file, map(group, range(0, len(part), ROWS)))
+
+
+def write_predictions(folder: Path, graph: Graph, splits: Splits) -> None:
+    """Write ``predictions.parquet`` and ``calibration.json`` into a folder with the tables of all trials.
+
+    Columns: node (original id), part (the first of train, val, test, other that it has in any trial), label and
+    predicted (names of classes; null: unknown), confidence, confident (see ``least_confidence``), probabilities.
+    """
+    files = sorted(folder.glob("trial-*.parquet"))
+    held_out = HeldOut(graph, splits)
+    for trial, file in enumerate(files):
+        groups = _groups(file, ["part", "probabilities"])
+        chosen = [_matrix(group.filter(pc.equal(group["part"], "val"))) for group in groups]
+        held_out.add(splits.of(trial).val, np.concatenate(chosen))
+    calibration = held_out.calibration()
+    calibration.save(folder / CALIBRATION)
+
+    def combined(group: pa.Table, *trials: pa.Table) -> pa.Table:
+        part = np.min([pc.index_in(trial["part"], pa.array(PARTS)).to_numpy() for trial in trials], axis=0)
+        found = calibration.combine(map(_matrix, trials))
+        confidence = found.max(axis=1)
+        columns = {
+            "node": group["node"],
+            "part": _named(part, PARTS),
+            "label": _named(group["label"].to_numpy(), graph.classes),
+            "predicted": _named(found.argmax(axis=1), graph.classes),
+            "confidence": pa.array(confidence),
+            "confident": pa.array(calibration.confident(confidence)),
+            "probabilities": _lists(found),
+        }
+        return pa.table(columns, metadata={CLASSES: json.dumps(graph.classes)})
+
+    trials = (_groups(file, ["part", "probabilities"]) for file in files)
+    _write(folder / PREDICTIONS, map(combined, _groups(files[0], ["node", "label"]), *trials))
+
+
+def _write(file: Path, groups: Iterator[pa.Table]) -> None:
+    first = next(groups)
+    few = ["part", "label", "predicted"]  # different values, so their table pays; that of floats costs time
+    with finished_whole(file) as partial, pq.ParquetWriter(partial, first.schema, use_dictionary=few) as writer:
+        for group in itertools.chain([first], groups):
+            writer.write_table(group)
+
+
+def _groups(file: Path, columns: list[str]) -> Iterator[pa.Table]:
+    with pq.ParquetFile(file) as content:
+        for number in range(content.num_row_groups):
+            yield content.read_row_group(number, columns)
+
+
+def _named(numbers: NDArray[Any], names: Sequence[str]) -> pa.Array:
+    """Strings (b,) by number; null for -1."""
+    codes = pa.array(numbers.astype(np.int32), mask=numbers < 0)
+    return pa.DictionaryArray.from_arrays(codes, pa.array(names, pa.string())).cast(pa.string())
+
+
+def _lists(probabilities: NDArray[np.float32]) -> pa.Array:
+    return pa.FixedSizeListArray.from_arrays(pa.array(probabilities.ravel()), probabilities.shape[1])
+
+
+def _matrix(table: pa.Table) -> NDArray[np.float32]:
+    column = table["probabilities"]
+    flat: NDArray[np.float32] = column.combine_chunks().flatten().to_numpy()
+    return flat.reshape(len(column), column.type.list_size)

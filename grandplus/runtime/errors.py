@@ -1,0 +1,59 @@
+"""The errors that users of GRAND+ meet: one class, and two kinds of it that a caller may want to tell apart."""
+
+from __future__ import annotations
+
+from typing import Self
+
+
+class GrandPlusError(Exception):
+    """A problem that the user can act on; shown as one line, never as a traceback.
+
+    Parameters
+    ----------
+    found : str
+        What was found, with the offending value in it.
+    where : object
+        File, row or key it was found at.
+    expected : str
+        What would have been right.
+    fix : str
+        What to do now.
+
+    Examples
+    --------
+    >>> print(GrandPlusError("top_k is 0", where="params.yaml", expected="at least 1"))
+    params.yaml: top_k is 0; expected at least 1
+    """
+
+    def __init__(self, found: str, *, where: object = "", expected: str = "", fix: str = "") -> None:
+        self.found, self.where, self.expected, self.fix = found, where, expected, fix
+        super().__init__(found)
+
+    def __str__(self) -> str:
+        head = f"{self.where}: {self.found}" if str(self.where) else self.found
+        parts = [head, f"expected {self.expected}" if self.expected else "", self.fix]
+        return "; ".join(" ".join(part.split()) for part in parts if part)
+
+    def at(self, where: object) -> Self:
+        """The same error, found at ``where`` if it doesn't say where yet."""
+        self.where = self.where if str(self.where) else where
+        return self
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _restored, (type(self), self.found, self.where, self.expected, self.fix)
+
+
+class ArgumentError(GrandPlusError, ValueError):
+    """A wrong argument of a function or a parameter of the estimator; a ``ValueError`` too."""
+
+
+class ArtifactError(GrandPlusError):
+    """A file that an earlier step has made is missing, damaged or of another run: ``where`` is its path.
+
+    Who knows that step adds to ``fix`` how to make the file anew.
+    """
+
+
+def _restored(kind: type[GrandPlusError], found: str, where: object, expected: str, fix: str) -> GrandPlusError:
+    """For pickle, as from a worker process."""
+    return kind(found, where=where, expected=expected, fix=fix)

@@ -1,0 +1,129 @@
+"""Settings are checked by pydantic models: an unknown key, a wrong type or an impossible value is refused in one line.
+
+The message names the key, the value and what is allowed.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from typing import Annotated, Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, ValidationInfo, field_validator
+
+from grandplus.runtime.errors import GrandPlusError
+
+Fraction = Annotated[float, Field(ge=0, lt=1)]
+Positive = Annotated[float, Field(gt=0)]
+NonNegative = Annotated[float, Field(ge=0)]
+Count = Annotated[int, Field(ge=1)]
+
+# A dataset's name and a file's name become part of a path: no separators, no leading dot.
+# A user's file may be named likewise, but with spaces and letters of any alphabet.
+_SHA256, _NAME, _FILE = "^[0-9a-f]{64}$", r"^[A-Za-z0-9_][A-Za-z0-9._-]*$", r"^[^./\\\x00-\x1f][^/\\\x00-\x1f]*$"
+_WORDS = {
+    _SHA256: "64 hexadecimal digits",
+    _NAME: "letters from a to z, digits, '_', '.' and '-', with none of the last two at the beginning",
+    _FILE: "the name of a file, without folders",
+}
+Sha256 = Annotated[str, Field(pattern=_SHA256)]
+Name = Annotated[str, Field(pattern=_NAME)]
+FileName = Annotated[str, Field(pattern=_FILE)]
+# A column of a table: its name or, where there is no header, its number from 1.
+Column = Annotated[str, Field(min_length=1)] | Annotated[int, Field(ge=1)]
+
+_UNION_BRANCH = re.compile(r"\[|^constrained-|^int$|^float$")  # how pydantic names a union's alternatives
+
+
+class Section(BaseModel):
+    """A group of settings: immutable, without unknown keys, and with true and false where a boolean is meant only."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _a_boolean_is_no_number(cls, value: object, field: ValidationInfo) -> object:
+        items = value if isinstance(value, list) else [value]
+        if (
+            any(isinstance(item, bool) for item in items)
+            and cls.model_fields[str(field.field_name)].annotation is not bool
+        ):
+            raise ValueError("anything but true and false")
+        return value
+
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def validated(model: type[Model], values: dict[str, Any], where: object, prefix: str = "") -> Model:
+    """An instance of a model from its values.
+
+    Parameters
+    ----------
+    model : a pydantic model
+    values : by key
+    where : the file or call that the values come from, for errors
+    prefix : what stands before a key in an error, like ``train.``
+
+    Raises
+    ------
+    GrandPlusError : unknown key, wrong type or impossible value.
+    """
+    try:
+        return model.model_validate(values)
+    except ValidationError as error:
+        raise _refusal(error, where, prefix) from None
+    except GrandPlusError as error:  # of a model's own validator
+        raise error.at(where) from None
+
+
+def checked_as(kind: Any, value: object, *, where: object) -> Any:
+    """A value that is what its type says, converted if need be.
+
+    Parameters
+    ----------
+    kind : a type that pydantic knows, with its limits
+    value : anything
+    where : the file or call that it comes from, for errors
+
+    Raises
+    ------
+    GrandPlusError : the value isn't of that type; with the key.
+    """
+    try:
+        return TypeAdapter(kind).validate_python(value)
+    except ValidationError as error:
+        raise _refusal(error, where, "") from None
+
+
+def check_known(given: dict[str, Any], known: set[str], where: object, prefix: str = "") -> None:
+    """Refuse a key that isn't known, with the nearest that is.
+
+    Raises
+    ------
+    GrandPlusError : a key of ``given`` is not in ``known``.
+    """
+    for key in given:
+        if key not in known:
+            near = difflib.get_close_matches(str(key), known, n=1)
+            hint = f"did you mean {prefix}{near[0]}?" if near else ""
+            allowed = f"one of {', '.join(sorted(known))}"
+            found = f"{prefix}{key} = {given[key]!r} is not a setting"
+            raise GrandPlusError(found, where=where, expected=allowed, fix=hint)
+
+
+def _refusal(error: ValidationError, where: object, prefix: str) -> GrandPlusError:
+    first = error.errors()[0]
+    key = prefix + ".".join(str(part) for part in first["loc"] if not _UNION_BRANCH.search(str(part)))
+    found = f"{key} is missing" if first["type"] == "missing" else f"{key} is {first['input']!r}".lstrip()
+    return GrandPlusError(found, where=where, expected=_allowed(error))
+
+
+def _allowed(error: ValidationError) -> str:
+    """What pydantic would have accepted, over all alternatives of the first failing key."""
+    errors = error.errors()
+    first = errors[0]["loc"]
+    mine = [e for e in errors if e["loc"][:2] == first[:2]]
+    words = [_WORDS.get(e.get("ctx", {}).get("pattern", ""), e["msg"]) for e in mine]
+    texts = [re.sub("^(Input should be|Value error,) *", "", message) for message in words]
+    return " or ".join(text[0].lower() + text[1:] for text in texts)

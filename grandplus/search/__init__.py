@@ -1,0 +1,1 @@
+"""The search for hyperparameters on validation nodes, as in the paper's appendix."""

@@ -1,0 +1,108 @@
+"""What a search leaves: its history as a table and a picture, and the winner as a card."""
+
+from __future__ import annotations
+
+import io
+import re
+from pathlib import Path
+
+import numpy as np
+import optuna
+from matplotlib import pyplot as plt
+from optuna.trial import FrozenTrial, TrialState
+from ruamel.yaml import YAML
+
+from grandplus.evaluation.figures import save
+from grandplus.importing.card import write_card
+from grandplus.pipeline.card import CATALOG
+from grandplus.pipeline.cases import Case
+from grandplus.runtime.yaml_files import read_yaml
+from grandplus.search.study import FAILED, SEEDS
+
+Found = dict[str, tuple[optuna.Study, FrozenTrial]]  # by stage, with the best trial
+
+
+def table(found: Found) -> str:
+    """Markdown: all trials in their order, with their mean validation accuracy over the seeds that they had."""
+    lines = ["| stage | trial | values | seeds | validation accuracy | |", "|---|---|---|---|---|---|"]
+    for stage, (study, best) in found.items():
+        for trial in study.trials:
+            values = " ".join(f"{key}={value}" for key, value in trial.params.items())
+            mean = f"{100 * _mean(trial):.2f}" if trial.intermediate_values else ""
+            outcome = trial.user_attrs.get(FAILED, "pruned" if trial.state == TrialState.PRUNED else "")
+            lines.append(
+                f"| {stage} | {trial.number} | `{values}` | {len(trial.intermediate_values)} "
+                f"| {mean} | {'best' if trial.number == best.number else outcome} |"
+            )
+    return "\n".join(lines) + "\n"
+
+
+def summary(found: Found, case: Case) -> str:
+    """Two lines: how good the winner is beside the card's own values, and what it is."""
+    first, _ = next(iter(found.values()))
+    _, winner = list(found.values())[-1]
+    own = f"{100 * _mean(first.trials[0]):.2f} %" if first.trials[0].value else "can't be trained"
+    best = f"{100 * _mean(winner):.2f} % of validation nodes, mean of {SEEDS} seeds"
+    return f"best: {best}; the card as it is: {own}\n{case.change}"
+
+
+def plot(found: Found, title: str, file: Path) -> None:
+    """Each trial's mean validation accuracy, and the best so far, a panel for each stage."""
+    figure, axes = plt.subplots(1, len(found), figsize=(9, 3.2), sharey=True, layout="constrained")
+    for axis, (stage, (study, _)) in zip(axes, found.items(), strict=True):
+        for state, label, color in (
+            (TrialState.COMPLETE, f"{SEEDS} seeds", "C0"),
+            (TrialState.PRUNED, "pruned", "0.6"),
+        ):
+            trials = study.get_trials(states=(state,))
+            axis.plot([t.number for t in trials], [100 * _mean(t) for t in trials], "o", color=color, label=label)
+        whole = study.get_trials(states=(TrialState.COMPLETE,))
+        numbers, means = [t.number for t in whole], [100 * _mean(t) for t in whole]
+        axis.step(numbers, np.maximum.accumulate(means), where="post", color="C1", label="best so far")
+        axis.set_title(stage)
+        axis.set_xlabel("trial; 0 is the card")
+        axis.grid(alpha=0.3)
+    axes[0].set_ylabel("validation accuracy, %")
+    axes[-1].legend(frameon=False)
+    figure.suptitle(title, fontsize="medium")
+    save(figure, file)
+
+
+def save_winner(case: Case, winner: FrozenTrial) -> str:
+    """A card with the winner's values for the case's matrix, beside that of its dataset; its name."""
+    name = tuned(case.dataset, case.matrix)
+    content = read_yaml(CATALOG / f"{case.dataset}.yaml")
+    words = f", tuned for {case.matrix}"
+    content["title"] = content["title"].removesuffix(words) + words
+    tuned_values = case.settings(SEEDS).flat()
+    for section in ("gfpush", "train"):
+        values = {key: value for key, value in tuned_values[section].items() if value is not None}
+        content[section] = content.get(section, {}) | {case.matrix: values}
+    yaml = YAML(typ="safe", pure=True)
+    yaml.default_flow_style, yaml.width = False, 1000
+    yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
+    yaml.representer.ignore_aliases = lambda _: True  # each matrix has its own values, to be changed one by one
+    text = io.StringIO()
+    yaml.dump(content, text)
+    found = f"{100 * _mean(winner):.2f} % of validation nodes are right, mean of {SEEDS} seeds"
+    head = f"# By python -m experiments.search {case.dataset} --matrix {case.matrix}: {found}."
+    write_card(CATALOG / f"{name}.yaml", f"{head}\n{text.getvalue()}")
+    return name
+
+
+def tuned(dataset: str, matrix: str) -> str:
+    """The name of a card that is tuned for a matrix; of one that is tuned already, it says so once.
+
+    >>> tuned("photo", "avg"), tuned("photo-avg-tuned", "avg"), tuned("photo-avg-tuned-2", "avg")
+    ('photo-avg-tuned', 'photo-avg-tuned-2', 'photo-avg-tuned-3')
+    >>> tuned("photo-avg-tuned", "ppr")
+    'photo-avg-ppr-tuned'
+    """
+    before = re.fullmatch(r"(.+)-tuned(?:-(\d+))?", dataset)
+    if before and before[1].endswith(f"-{matrix}"):
+        return f"{before[1]}-tuned-{int(before[2] or 1) + 1}"
+    return f"{before[1] if before else dataset}-{matrix}-tuned"
+
+
+def _mean(trial: FrozenTrial) -> float:
+    return float(np.mean(list(trial.intermediate_values.values())))

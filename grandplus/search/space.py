@@ -1,0 +1,79 @@
+"""What is searched: the values of the paper's appendix, in its two stages."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import psutil  # type: ignore[import-untyped]
+from optuna.trial import BaseTrial
+
+from grandplus.graph.graph import Graph
+from grandplus.pipeline.cases import Case
+from grandplus.pipeline.settings import Settings
+from grandplus.pipeline.trials import predicted_peak
+from grandplus.runtime import environment
+
+Space = dict[str, tuple[Any, ...]]
+# The network first; then the propagation, with the network that was found.
+STAGES: dict[str, Space] = {
+    "network": {
+        "train.lr": (1e-2, 1e-3, 1e-4),
+        "train.weight_decay": (0.0, 1e-5, 1e-3, 1e-2),
+        "train.layers": (1, 2),
+        "train.hidden": (32, 64, 128, 256, 512, 1024),
+    },
+    "propagation": {
+        "gfpush.rmax": (1e-5, 1e-6, 1e-7),
+        "gfpush.top_k": (16, 32, 64, 128),
+        "gfpush.order": (2, 4, 6, 8, 10, 20),
+        "train.lambda_max": (0.5, 0.8, 1.0, 1.2, 1.5),
+    },
+}
+
+
+def own_values(stage: str, settings: Settings) -> dict[str, Any]:
+    """What a dataset's settings have for that which a stage searches."""
+    sections = settings.flat()
+    pairs = {key: key.split(".") for key in STAGES[stage]}
+    return {key: sections[section][name] for key, (section, name) in pairs.items()}
+
+
+def space_of(stage: str, settings: Settings) -> Space:
+    """A stage's values, with the dataset's own among them."""
+    return {key: tuple(sorted({*STAGES[stage][key], value})) for key, value in own_values(stage, settings).items()}
+
+
+def without_too_wide(space: Space, graph: Graph, settings: Settings) -> Space:
+    """The space without widths for which ``GRANDPLUS_MEMORY``, or all of this machine's, has no room; says which."""
+    if "train.hidden" not in space:
+        return space
+    limited = os.environ.get("GRANDPLUS_MEMORY", "").strip()
+    budget = environment.memory() if limited else int(psutil.virtual_memory().total)
+
+    def fits(width: int) -> bool:
+        wide = settings.train.model_copy(update={"layers": 2, "hidden": width})
+        return predicted_peak(graph.features, len(graph.classes), wide) <= budget
+
+    fitting, out = ([width for width in space["train.hidden"] if fits(width) == wanted] for wanted in (True, False))
+    if out:
+        print(f"left out, as memory has no room for them: train.hidden={','.join(map(str, out))}")
+    return space | {"train.hidden": tuple(fitting)}
+
+
+def suggest(trial: BaseTrial, space: Space, settings: Settings) -> dict[str, Any]:
+    """A trial's values; a width only where something has it."""
+    chosen: dict[str, Any] = {}
+    for key, values in space.items():
+        if key != "train.hidden" or chosen["train.layers"] > 1 or settings.train.embed:
+            chosen[key] = trial.suggest_categorical(key, values)
+    return chosen
+
+
+def changed(case: Case, values: dict[str, Any]) -> Case:
+    """The case with these values.
+
+    >>> changed(Case("cora", "ppr", (("train.lr", 0.1),)), {"train.layers": 1}).change
+    'train.lr=0.1 train.layers=1'
+    """
+    return Case(case.dataset, case.matrix, tuple((dict(case.changes) | values).items()))

@@ -1,1 +1,0 @@
-"""Training: an MLP on random propagations, with a supervised and a consistency loss."""

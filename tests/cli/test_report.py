@@ -1,0 +1,111 @@
+"""The terminal's part of a report, and what it refuses."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from runs import run
+
+from grandplus.cli import report as command
+from grandplus.cli.report import print_report
+from grandplus.runtime.errors import GrandPlusError
+
+
+@pytest.fixture
+def checkout(tmp_path, monkeypatch):
+    """A folder in which some runs can be had by name."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "dvc.yaml").touch()
+    (tmp_path / "reports").mkdir()
+    return tmp_path
+
+
+def given(monkeypatch, *runs):
+    monkeypatch.setattr(command, "gather", lambda names: runs)
+
+
+def test_a_row_for_each_run_and_for_each_pair(checkout, monkeypatch, capsys):
+    runs = [run("plain", trials=10), run("better", trials=10, skill=0.95, train={"lr": 0.05}), run("other", seed=1)]
+    given(monkeypatch, *runs)
+    print_report(["plain", "better", "other"])
+    printed = capsys.readouterr().out.splitlines()
+    accuracy = runs[1].metrics["test"]["accuracy"]
+    assert f"{100 * accuracy['mean']:.2f} ± {100 * accuracy['ci95']:.2f} %" in printed[2]
+    assert "train.lr=0.05" in printed[2]
+    assert "better is better than plain" in printed[6]
+    assert "10 pairs of trials" in printed[6]
+    assert "Welch" in printed[7]
+    assert (checkout / "reports/report.html").read_text().startswith("<!DOCTYPE html>")
+    assert [file.name for file in (checkout / "reports").iterdir()] == ["report.html"]
+
+
+def test_a_card_by_another_name_is_compared_trial_by_trial(checkout, monkeypatch, capsys):
+    """As a tuned card with the one that it comes from: the graph and the splits are the same."""
+    runs = [run("plain", trials=10), run("tuned", trials=10, skill=0.95)]
+    runs[1].details["run"]["dataset"] += "-tuned"
+    given(monkeypatch, *runs)
+    print_report(["plain", "tuned"])
+    assert "10 pairs of trials" in capsys.readouterr().out
+
+
+def test_a_run_of_one_trial_is_named(checkout, monkeypatch, capsys):
+    given(monkeypatch, run("one", trials=1), run("ten", trials=10), run("more", trials=10, seed=3))
+    print_report(["one", "ten", "more"])
+    printed = capsys.readouterr().out
+    assert "one trial says nothing of differences: run one with more, as -S trials=10" in printed
+    assert "ten - more" in printed
+    assert "Welch, as splits or seeds differ" in printed
+    assert "seed=3" in printed
+
+
+def test_only_what_has_something_in_common_is_compared(checkout, monkeypatch, capsys):
+    runs = [run("cora"), run("pubmed"), run("few"), run("few-too", skill=0.8)]
+    runs[1].details["graph"]["nodes"] += 1
+    for few in runs[2:]:
+        few.details["judged_by"] = "val"
+        few.metrics.pop("test")
+    given(monkeypatch, *runs)
+    print_report(["cora", "pubmed", "few", "few-too"])
+    printed = capsys.readouterr().out
+    assert [line.split("  ")[0] for line in printed.splitlines() if " - " in line] == ["few - few-too"]
+    assert "runs on different graphs are not compared" in printed
+    assert "no test node of few, few-too has a label, so its accuracy is of validation nodes" in printed
+    assert "test or validation accuracy: a dot a trial" in (checkout / "reports/report.html").read_text()
+
+
+def test_a_page_that_can_not_be_written(checkout, monkeypatch):
+    given(monkeypatch, run("a"))
+    (checkout / "reports/report.html").mkdir()
+    with pytest.raises(GrandPlusError, match=r"reports/report.html: can't be written: Is a directory"):
+        print_report(["a"])
+
+
+def test_no_evidence_is_said_in_these_words(checkout, monkeypatch, capsys):
+    given(monkeypatch, run("a", trials=10), run("b", trials=10, skill=0.701))
+    print_report(["a", "b"])
+    assert "no evidence of a difference" in capsys.readouterr().out
+
+
+def test_outside_of_a_project(checkout):
+    with pytest.raises(GrandPlusError, match=r"not inside of a DVC repository.*; run from the top"):
+        print_report([])
+
+
+def test_a_workspace_without_git_is_reported(checkout, capsys):
+    subprocess.run([sys.executable, "-m", "dvc", "init", "--quiet", "--no-scm"], check=True)
+    found = run("workspace")
+    (checkout / "reports/details.json").write_text(json.dumps(found.details))
+    (checkout / "reports/metrics.json").write_text(json.dumps(found.metrics))
+    print_report([])
+    assert "workspace" in capsys.readouterr().out
+    with pytest.raises(GrandPlusError, match="there is no Git repository here; name no run"):
+        print_report(["main"])
+
+
+def test_what_it_refuses(checkout, monkeypatch):
+    with pytest.raises(GrandPlusError, match="a is named twice"):
+        print_report(["a", "b", "a"])
+    (checkout / "dvc.yaml").unlink()
+    with pytest.raises(GrandPlusError, match=r"dvc.yaml: no such file; run from the top of the checkout"):
+        print_report([])

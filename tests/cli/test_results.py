@@ -1,0 +1,64 @@
+"""What ``python -m grandplus results`` prints, and where there is nothing to print."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from project import ROOT
+
+from grandplus.cli.main import main
+
+SCORE = {"mean": 0.8512, "std": 0.0034, "ci95": 0.0025}
+METRICS = {
+    "test": {"accuracy": SCORE, "macro_f1": {"mean": 0.8408}},
+    "val": {"accuracy": {"mean": 0.9}},
+    "rows": {"l1_error": {"mean": 0.21886, "max": 0.638828}},
+}
+
+
+@pytest.fixture
+def reports(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", ["grandplus", "results"])
+    (tmp_path / "reports").mkdir()
+    (tmp_path / "reports/metrics.json").write_text(json.dumps(METRICS))
+    (tmp_path / "reports/settings.yaml").write_text("{dataset: cora, matrix: ppr, trials: 2}")
+    return tmp_path / "reports"
+
+
+def test_scores_and_settings(reports, capsys):
+    assert main() == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:5] == [
+        "dataset, matrix       cora, ppr, 2 trials",
+        "test accuracy         85.12 % ± 0.34 (95 % interval of the mean: ± 0.25)",
+        "validation accuracy   90.00 %",
+        "test macro-F1         84.08 %",
+        "row L1 error          mean 0.2189, max 0.6388",
+    ]
+
+
+def test_one_trial_that_is_not_tested(reports, capsys):
+    (reports / "metrics.json").write_text(json.dumps(METRICS | {"test": None}))
+    (reports / "settings.yaml").write_text("{dataset: cora, matrix: ppr, trials: 1}")
+    assert main() == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].endswith(" cora, ppr, 1 trial")
+    assert [line for line in lines if "accuracy" in line or "F1" in line] == ["validation accuracy   90.00 %"]
+
+
+def test_a_reader_that_has_read_enough(reports):
+    """As ``| head -1``."""
+    command = f"'{sys.executable}' -m grandplus results | head -c 10"
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, shell=True, cwd=reports.parent, env=environment, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("dataset, m", "")
+
+
+@pytest.mark.parametrize("file", ["settings.yaml", "metrics.json"])
+def test_before_the_first_run(reports, capsys, file):
+    (reports / file).unlink()
+    assert main() == 2
+    assert capsys.readouterr().err == f"error: reports/{file}: no such file; run dvc repro first\n"

@@ -1,0 +1,39 @@
+"""Standardised columns, against scikit-learn's."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.preprocessing import StandardScaler
+
+from grandplus.graph import features as module
+from grandplus.graph.features import standardize
+
+
+@pytest.mark.parametrize("rows", [1, 7, 1000])
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_as_scikit_learn(monkeypatch, rows, kind, dtype):
+    monkeypatch.setattr(module, "BLOCK", rows)
+    rng = np.random.default_rng(0)
+    x = (rng.normal(size=(100, 6)) * [1, 10, 1e-3, 1e4, 1, 1] + [0, 5, 1, -1e6, 0, 0]).astype(dtype)
+    x[rng.random(x.shape) < 0.3] = 0
+    found = standardize(kind(x))
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, StandardScaler().fit_transform(x.astype(np.float64)), rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("value", [0.0, 0.1, -1e30, 1e-40])
+def test_a_constant_column_becomes_0(value):
+    x = np.full((1001, 2), value, np.float32)
+    x[:, 1] = np.arange(1001)
+    found = standardize(x)
+    assert (found[:, 0] == 0).all()
+    np.testing.assert_allclose([found[:, 1].mean(dtype=float), found[:, 1].std(dtype=float)], [0, 1], atol=1e-7)
+
+
+def test_what_is_given_stays():
+    x = np.arange(6.0).reshape(3, 2)
+    standardize(x)
+    assert x.tolist() == [[0, 1], [2, 3], [4, 5]]

@@ -1,0 +1,159 @@
+"""Training on a small graph with known classes; batches; early stopping; seeds."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+
+from grandplus.graph.splits import Split
+from grandplus.methods.grandplus.model import MLP
+from grandplus.methods.grandplus.training import EarlyStopping, batches, train
+from grandplus.propagation.gfpush import gfpush
+from grandplus.propagation.matrices import propagation_weights
+from grandplus.runtime.errors import GrandPlusError
+
+NODES, CLASSES = 60, ["a", "b", "c"]
+
+
+@pytest.fixture(scope="module")
+def problem():
+    """Three dense communities whose features tell them apart: (features, labels, rows, split)."""
+    rng = np.random.default_rng(0)
+    labels = np.arange(NODES) % 3
+    same = labels[:, None] == labels
+    edges = sp.csr_array(np.triu(rng.random((NODES, NODES)) < np.where(same, 0.3, 0.02), 1))
+    features = (np.eye(3)[labels] + 0.3 * rng.random((NODES, 3))).astype(np.float32)
+    rows = gfpush(edges, np.arange(NODES), weights=propagation_weights("avg", order=2), rmax=1e-6, top_k=16)
+    split = Split(np.arange(9), np.arange(9, 30), np.arange(30, NODES), np.arange(9, NODES))
+    return features, labels, rows, split
+
+
+def test_it_learns_what_can_be_learnt(problem, train_settings):
+    features, labels, rows, split = problem
+    trained = train(features, labels, rows, split, train_settings(lr=0.05), classes=CLASSES)
+    assert trained.history["val_accuracy"][0] < 1
+    assert max(trained.history["val_accuracy"]) == 1
+    assert trained.model.info["val_accuracy"] == 1
+    assert trained.history["train_loss"][-1] < trained.history["train_loss"][0] / 2
+
+
+def test_validations_are_every_ten_steps_from_step_0(problem, train_settings):
+    trained = train(*problem, train_settings(max_epochs=10), classes=CLASSES)  # 3 steps an epoch
+    assert trained.history["step"] == [0, 10, 20]
+    assert trained.model.info["steps"] == 30
+
+
+def state_of(trained):
+    return {name: tensor.numpy().tobytes() for name, tensor in trained.model.mlp.state_dict().items()}
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+def test_the_seed_decides_every_byte(problem, train_settings, make):
+    features, labels, rows, split = problem
+    settings = train_settings(max_epochs=20, dropout_input=0.3, dropout_hidden=0.3)
+    runs = [
+        train(make(features), labels, rows, split, settings, classes=CLASSES, seed=[7, trial]) for trial in (0, 0, 1)
+    ]
+    assert state_of(runs[0]) == state_of(runs[1])
+    assert runs[0].history == runs[1].history
+    assert state_of(runs[0]) != state_of(runs[2])
+
+
+def test_the_callers_random_numbers_are_left_alone(problem, train_settings):
+    torch.manual_seed(5)
+    expected = torch.rand(3)
+    torch.manual_seed(5)
+    train(*problem, train_settings(max_epochs=2), classes=CLASSES)
+    assert torch.equal(torch.rand(3), expected)
+
+
+def test_labels_of_test_nodes_are_never_looked_at(problem, train_settings):
+    features, labels, rows, split = problem
+    hidden = labels.copy()
+    hidden[split.test] = -1
+    runs = [
+        train(features, given, rows, split, train_settings(max_epochs=20), classes=CLASSES)
+        for given in (labels, hidden)
+    ]
+    assert state_of(runs[0]) == state_of(runs[1])
+
+
+def test_a_loss_that_explodes_ends_with_its_step(problem, train_settings):
+    with pytest.raises(GrandPlusError, match=r"the loss became (nan|inf) at step \d+; lower train.lr"):
+        train(*problem, train_settings(lr=1e30), classes=CLASSES)
+
+
+def test_weight_decay_reaches_every_parameter(problem, train_settings):
+    """A decay that dwarfs the loss takes all of them to 0, biases and BatchNorm included."""
+
+    class KeepLast(EarlyStopping):
+        def update(self, step, accuracy, loss, model):
+            self.best.state = model.state_dict()
+            return False
+
+    settings = train_settings(weight_decay=1e4, lr=0.01, batchnorm=True, max_epochs=60)
+    trained = train(*problem, settings, classes=CLASSES, stopping=KeepLast(1))
+    parameters = dict(trained.model.mlp.named_parameters())
+    assert len(parameters) == 8  # weight and bias of two linear and two BatchNorm layers
+    assert all(parameter.abs().max() < 0.05 for parameter in parameters.values())
+
+
+def test_without_unlabelled_nodes_it_is_supervised(problem, train_settings):
+    features, labels, rows, split = problem
+    empty = Split(split.train, split.val, split.test, np.empty(0, np.int64))
+    trained = train(features, labels, rows, empty, train_settings(lr=0.05, max_epochs=30), classes=CLASSES)
+    assert set(trained.history["consistency_loss"]) == {0.0}
+
+
+def split_of(labelled, unlabelled):
+    return Split(np.arange(labelled), np.empty(0, int), np.empty(0, int), np.arange(100, 100 + unlabelled))
+
+
+def test_an_epoch_visits_each_labelled_node_once(train_settings):
+    settings = train_settings(batch_labelled=4, batch_unlabelled=6, max_epochs=3)
+    drawn = list(batches(split_of(10, 50), settings, np.random.default_rng(0)))
+    assert [len(labelled) for labelled, _ in drawn] == [4, 4, 2] * 3
+    epochs = [np.concatenate([labelled for labelled, _ in drawn[i : i + 3]]) for i in (0, 3, 6)]
+    for epoch in epochs:
+        assert sorted(epoch) == list(range(10))
+    assert len({tuple(epoch) for epoch in epochs}) == 3  # shuffled anew
+    for _, unlabelled in batches:
+        assert len(set(unlabelled)) == 6
+        assert set(unlabelled) <= set(range(100, 150))
+
+
+def test_unlabelled_batches_shrink_to_what_there_is(train_settings):
+    drawn = list(batches(split_of(4, 3), train_settings(max_epochs=1), np.random.default_rng(0)))
+    assert [sorted(unlabelled) for _, unlabelled in drawn] == [[100, 101, 102]]
+
+
+def test_batchnorm_never_meets_a_batch_of_one(train_settings):
+    settings = train_settings(batch_labelled=4, batchnorm=True, max_epochs=1)
+    sizes = [len(labelled) for labelled, _ in batches(split_of(9, 0), settings, np.random.default_rng(0))]
+    assert sizes == [4, 5]
+    with pytest.raises(GrandPlusError, match="BatchNorm needs two"):
+        next(batches(split_of(1, 0), settings, np.random.default_rng(0)))
+
+
+def stop_at(patience, scores, settings):
+    """(step it stops at, step it keeps) for (accuracy, loss) validations at steps 0, 1, ..."""
+    stopping, model = EarlyStopping(patience), MLP(1, 1, settings)
+    for step, (accuracy, loss) in enumerate(scores):
+        torch.nn.init.constant_(model.linears[0].bias, step)
+        if stopping.update(step, accuracy, loss, model):
+            break
+    assert stopping.best.state["linears.0.bias"].item() == stopping.best_step  # a copy from that very step
+    return step, stopping.best_step
+
+
+@pytest.mark.parametrize(
+    ("scores", "expected"),
+    [
+        ([(0.5, 1.0), (0.4, 1.1), (0.4, 1.1), (0.9, 0.1)], (2, 0)),  # two without gain: stop
+        ([(0.5, 1.0), (0.4, 1.1), (0.5, 1.1), (0.4, 1.1), (0.4, 1.1)], (4, 2)),  # equal accuracy resets, latest kept
+        ([(0.5, 1.0), (0.4, 0.9), (0.4, 0.9), (0.4, 0.9)], (3, 0)),  # lowest loss resets, accuracy decides what is kept
+        ([(0.5, 1.0), (0.4, 1.1), (0.6, 2.0), (0.5, 1.5), (0.5, 1.0)], (4, 2)),  # loss equal to the lowest resets too
+    ],
+)
+def test_early_stopping(scores, expected, train_settings):
+    assert stop_at(2, scores, train_settings(layers=1)) == expected

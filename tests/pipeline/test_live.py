@@ -1,0 +1,68 @@
+"""Partial metrics of running trials."""
+
+import json
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from grandplus.graph.splits import Split
+from grandplus.methods.grandplus.training import train
+from grandplus.pipeline import live
+from grandplus.pipeline.live import Live, Watch
+from grandplus.pipeline.settings import load_settings
+from grandplus.propagation.gfpush import gfpush
+
+SCORES = {"step": 10.0, "train_loss": 0.5, "train_accuracy": 0.9, "val_loss": 0.7, "val_accuracy": 0.8}
+
+
+def test_means_over_the_trials_that_have_begun(tmp_path):
+    file = tmp_path / "live" / "metrics.json"
+    with Live(file, tmp_path / "notes") as partial:
+        assert partial.sum_up() == ""
+        assert not file.exists()
+        Watch(tmp_path / "notes", 0)(SCORES | {"consistency_loss": 3.0})
+        Watch(tmp_path / "notes", 7)(SCORES | {"step": 30.0, "val_accuracy": 0.9})
+        assert partial.sum_up() == "step 20 on average, validation accuracy 85.0 %"
+        found = json.loads(file.read_text())
+        assert found == pytest.approx(SCORES | {"trials_begun": 2, "step": 20, "val_accuracy": 0.85})
+    assert not file.exists()
+    assert not (tmp_path / "notes").exists()
+
+
+def test_a_trial_notes_its_latest_but_not_each(tmp_path, monkeypatch):
+    watch, now = Watch(tmp_path, 0), iter([0.0, 0.0, 0.4, 1.0, 1.0])
+    monkeypatch.setattr(live.time, "monotonic", lambda: next(now))
+    seen = []
+    for step in (10, 20, 30):
+        watch(SCORES | {"step": step})
+        seen.append(json.loads((tmp_path / "trial-00000.json").read_text())["step"])
+    assert seen == [10, 10, 30]
+
+
+def test_what_a_killed_run_left_is_gone(tmp_path):
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    Watch(notes, 3)(SCORES)
+    with Live(tmp_path / "metrics.json", notes) as partial:
+        assert partial.sum_up() == ""
+
+
+def test_a_trial_goes_on_when_its_stage_is_gone(tmp_path):
+    Watch(tmp_path / "gone", 0)(SCORES)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_training_tells_each_validation():
+    """``watch`` is given what the history keeps."""
+    labels = np.arange(12) % 2
+    ring = sp.csr_array((np.ones(12), (np.arange(12), (np.arange(12) + 2) % 12)), shape=(12, 12))
+    rows = gfpush(ring, np.arange(12), weights=[0.5, 0.5], rmax=1e-4, top_k=4)
+    nodes = np.arange(12)
+    split = Split(nodes[:4], nodes[4:8], nodes[8:], nodes[8:])
+    settings = load_settings(dataset="cora", matrix="ppr", train={"max_epochs": 21, "hidden": 4}).train
+    seen: list[dict[str, float]] = []
+    features = np.eye(12, dtype=np.float32)
+    trained = train(features, labels, rows, split, settings, classes=["a", "b"], watch=seen.append)
+    assert {name: [scores[name] for scores in seen] for name in seen[0]} == trained.history
+    assert len(seen) == 3

@@ -1,0 +1,172 @@
+"""A few nodes' answers from their pushed rows, against full inference and its exact bound; which runs are refused."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+
+from grandplus.graph.adjacency import build_adjacency
+from grandplus.graph.graph import Graph
+from grandplus.methods.grandplus.inference import infer
+from grandplus.methods.grandplus.model import MLP, Model
+from grandplus.pipeline.settings import load_settings
+from grandplus.pipeline.steps import make_graph
+from grandplus.prediction.calibration import Calibration
+from grandplus.prediction.predictor import Predictor
+from grandplus.propagation.gfpush import gfpush
+from grandplus.propagation.matrices import propagation_weights
+from grandplus.propagation.power import propagate
+from grandplus.propagation.rows import RowsInfo
+from grandplus.runtime.errors import GrandPlusError
+
+SETTINGS = load_settings(dataset="cora", matrix="ppr", trials=2)
+TEMPERATURES = (0.5, 1.5)
+
+
+@pytest.fixture(scope="module")
+def cora(raw_graph):
+    return make_graph(raw_graph("cora"), SETTINGS)[0]
+
+
+def predictor_of(graph, rmax=SETTINGS.gfpush.rmax, **train):
+    """With untrained models, which bounds and formulas hold for as well."""
+    w = propagation_weights("ppr", order=8, alpha=0.2)
+    settings = SETTINGS.train.model_copy(update=train)
+    models = []
+    for seed in range(len(TEMPERATURES)):
+        torch.manual_seed(seed)
+        mlp = MLP(graph.features.shape[1], len(graph.classes), settings)
+        models.append(Model(mlp, tuple(w.tolist()), graph.classes, settings, {"dataset": "cora"}))
+    info = RowsInfo("ppr", tuple(w.tolist()), rmax, 3, graph.adjacency.nodes, "")
+    return Predictor(graph, models, info, Calibration(TEMPERATURES, 0.9))
+
+
+def first_layer_inputs(predictor, nodes):
+    """Dense (b, d), and the L1 errors (b,)."""
+    rows = predictor.push(nodes)
+    inputs = predictor.inputs(rows)
+    return inputs[0].to_dense() @ inputs[1].to_dense() if isinstance(inputs, tuple) else inputs, rows.l1_error
+
+
+NODES = np.sort(np.random.default_rng(0).choice(2708, 200, replace=False))
+
+
+@pytest.mark.parametrize("batchnorm", [False, True])  # sparse inputs, or dense
+@pytest.mark.parametrize(("rmax", "kept"), [(1e-7, 2), (1e-7, 32), (1e-3, 2**14)])
+def test_first_layer_inputs_of_200_nodes_are_within_their_rows_error(cora, monkeypatch, batchnorm, rmax, kept):
+    monkeypatch.setattr("grandplus.answers.predictor.KEPT", kept)
+    predictor = predictor_of(cora, rmax=rmax, batchnorm=batchnorm)
+    inputs, l1_error = first_layer_inputs(predictor, NODES)
+    full = propagate(cora, cora.features, weights=predictor.info.weights)[NODES]
+    surviving, largest, rounding = 1 - l1_error[:, None], cora.features.max(), 1e-6
+    assert len(inputs) == 200
+    # Undone, the renormalisation leaves a sum that lacks l1_error of the row's mass.
+    assert (np.abs(surviving * inputs - full) <= l1_error[:, None] * largest + rounding).all()
+    # With it, what the kept neighbours have too much is what the others have too little; features are not negative.
+    assert (np.abs(inputs - full) <= l1_error[:, None] * largest + rounding).all()
+    assert np.abs(inputs - full).max() > 10 * rounding
+
+
+def test_with_features_of_both_signs_the_bound_is_their_range(cora, monkeypatch):
+    monkeypatch.setattr("grandplus.answers.predictor.KEPT", 3)
+    features = np.random.default_rng(0).normal(size=(2708, 6)).astype(np.float32)
+    graph = Graph(cora.adjacency, features, cora.labels, cora.classes, cora.node_ids)
+    predictor = predictor_of(graph)
+    inputs, l1_error = first_layer_inputs(predictor, NODES)
+    full = propagate(graph, features, weights=predictor.info.weights)[NODES]
+    assert (np.abs(inputs - full) <= l1_error[:, None] * np.ptp(features, axis=0) + 1e-6).all()
+    surviving = 1 - l1_error[:, None]
+    assert (np.abs(surviving * inputs - full) <= l1_error[:, None] * np.abs(features).max() + 1e-6).all()
+
+
+@pytest.mark.parametrize(
+    "changes", [{}, {"renormalize": False}, {"embed": True}, {"batchnorm": True, "row_norm": True}]
+)
+def test_whole_rows_give_what_full_inference_gives(cora, changes):
+    predictor = predictor_of(cora, rmax=0, **changes)
+    answers = predictor.answer(NODES[::-20])
+    assert answers.node.tolist() == NODES[::-20][::-1].tolist()
+    expected = predictor.calibration.combine(infer(cora, model) for model in predictor.models)[answers.node]
+    np.testing.assert_allclose(answers.probabilities, expected, atol=2e-5)
+    assert answers.l1_error.max() < 1e-6
+    assert answers.predicted.tolist() == answers.probabilities.argmax(axis=1).tolist()
+    assert answers.confident.tolist() == (answers.probabilities.max(axis=1) >= 0.9).tolist()
+
+
+def test_a_row_keeps_more_entries_than_those_trained_on(cora):
+    predictor = predictor_of(cora)
+    rows = gfpush(cora, NODES, weights=predictor.info.weights, rmax=predictor.info.rmax, top_k=2708)
+    answers = predictor.answer(NODES)
+    assert answers.node.tolist() == NODES.tolist()
+    assert answers.l1_error.tobytes() == rows.l1_error.tobytes()
+    assert answers.l1_error.max() < 1e-4
+    pushed = predictor.push(NODES)
+    for name in ("node", "neighbors", "weights"):
+        assert getattr(pushed, name).tobytes() == getattr(rows, name).tobytes()
+
+
+@pytest.fixture
+def data(tmp_path):
+    """What the stages leave of a small run of two trials."""
+    adjacency, _ = build_adjacency(np.array([[0, 1, 2], [1, 2, 3]]), 5)
+    graph = Graph(adjacency, sp.csr_array(np.eye(5, dtype=np.float32)), np.zeros(5, int), ["a", "b"], np.arange(5))
+    predictor = predictor_of(graph)
+    for folder in ("graph", "rows", "model", "predictions"):
+        (tmp_path / folder).mkdir()
+    graph.save(tmp_path / "graph")
+    gfpush(graph, [0, 2], weights=predictor.info.weights, rmax=1e-4, top_k=3).save(tmp_path / "rows")
+    for trial, model in enumerate(predictor.models):
+        model.save(tmp_path / "model" / f"trial-{trial:05d}.safetensors")
+    predictor.calibration.save(tmp_path / "predictions" / "calibration.json")
+    return tmp_path
+
+
+def test_a_finished_run_is_loaded(data):
+    predictor = Predictor.load(data, dataset="cora")
+    assert (predictor.info.rmax, predictor.info.top_k, len(predictor.models)) == (1e-4, 3, 2)
+    assert predictor.calibration == Calibration(TEMPERATURES, 0.9)
+    assert predictor.push(np.array([4])).neighbors.tolist() == [[4, -1, -1, -1, -1]]
+    assert predictor.answer([4, 2, 4]).node.tolist() == [2, 4]
+
+
+def test_another_dataset_is_refused(data):
+    with pytest.raises(
+        GrandPlusError, match=r"dataset is pubmed; expected cora, which .* dvc exp run -S dataset=pubmed"
+    ):
+        Predictor.load(data, dataset="pubmed")
+
+
+def test_too_little_memory_is_refused(data, monkeypatch):
+    monkeypatch.setenv("GRANDPLUS_MEMORY", "1kB")
+    with pytest.raises(
+        GrandPlusError, match=r"the 2 models take 0\.00 GiB of memory, and may use 0\.00; set GRANDPLUS_MEM"
+    ):
+        Predictor.load(data)
+
+
+def test_results_of_different_runs_are_refused(data):
+    (data / "model" / "trial-00001.safetensors").unlink()
+    with pytest.raises(GrandPlusError, match="of different runs; run dvc repro"):
+        Predictor.load(data)
+
+
+@pytest.mark.parametrize(
+    ("gone", "words"),
+    [
+        ("model", "holds no model; run dvc"),
+        ("rows", "holds no rows; run dvc"),
+        ("predictions", "no such file; run dvc"),
+    ],
+)
+def test_a_stage_that_has_not_run_is_named(data, gone, words):
+    for file in (data / gone).iterdir():
+        file.unlink()
+    with pytest.raises(GrandPlusError, match=words):
+        Predictor.load(data)
+
+
+def test_a_shard_that_is_none_is_refused(data):
+    shard = next((data / "rows").iterdir())
+    shard.write_bytes(b"not Parquet")
+    with pytest.raises(GrandPlusError, match=f"{shard.name}: can't be read"):
+        Predictor.load(data)

@@ -1,0 +1,275 @@
+"""The search keeps what a kill leaves, makes rows once, and writes the card that it found to be the best."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from datetime import datetime
+from pathlib import Path
+
+import numpy as np
+import optuna
+import pytest
+from optuna.trial import TrialState
+from processes import CHECKOUT, wait_until
+from ruamel.yaml import YAML
+
+from experiments import trials
+from grandplus.cli.search import main, search
+from grandplus.methods.grandplus.inference import infer
+from grandplus.pipeline import cases
+from grandplus.pipeline.card import read_card
+from grandplus.pipeline.cases import Case, prepare
+from grandplus.pipeline.settings import load_settings
+from grandplus.pipeline.trials import predicted_peak
+from grandplus.propagation import shards
+from grandplus.runtime import environment, pools
+from grandplus.runtime.errors import GrandPlusError
+from grandplus.search import space, study
+
+TRIALS = {"network": 9, "propagation": 4}
+DATABASE = ".grandplus/experiments/search-ring-avg.db"
+CARD = "data/catalog/ring-avg-tuned.yaml"
+OUTPUTS = ("experiments/search/ring-avg/table.md", "experiments/search/ring-avg/history.png")
+FEW = 120
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Settings and a dataset of two tables: a ring of three topics, and short trainings."""
+    rng = np.random.default_rng(0)
+    topics = np.arange(FEW) * 3 // FEW
+    words = rng.random((FEW, 9)) < np.where(np.arange(9) % 3 == topics[:, None], 0.5, 0.3)
+    mirror = tmp_path / "mirror"
+    mirror.mkdir()
+    lines = ["\t".join([f"p{i}", *map(str, words[i].astype(int)), f"t{topics[i]}"]) for i in range(FEW)]
+    (mirror / "ring.content").write_text("\n".join([*lines, ""]))
+    (mirror / "ring.cites").write_text("".join(f"p{i}\tp{(i + by) % FEW}\n" for i in range(FEW) for by in (1, 2)))
+    content = YAML(typ="safe").load((CHECKOUT / "data/catalog/cora.yaml").read_text())
+    content["source"] = {
+        "format": "content-cites",
+        "files": dict.fromkeys(["ring.content", "ring.cites"]),
+        "places": [{"mirror": "GRANDPLUS_MIRROR"}],
+    }
+    content["expect"] = None
+    content["preprocess"] |= {"split": "per-class", "train_per_class": 4, "val_per_class": 20, "unlabelled": "all"}
+    for matrix in ("ppr", "avg", "single", "custom"):
+        content[matrix]["train"] |= {"max_epochs": 8, "batch_labelled": 4, "batch_unlabelled": 20}
+    catalog = tmp_path / "data/catalog"
+    catalog.mkdir(parents=True)
+    YAML().dump(content, catalog / "ring.yaml")
+    shutil.copy(CHECKOUT / "params.yaml", tmp_path)
+    monkeypatch.setenv("GRANDPLUS_MIRROR", str(mirror))
+    monkeypatch.setenv("GRANDPLUS_CACHE", os.environ.get("GRANDPLUS_CACHE") or str(environment.cache_folder("").parent))
+    monkeypatch.chdir(tmp_path)
+    prepare.cache_clear()
+    return tmp_path
+
+
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Trainings run in this process."""
+
+    @contextmanager
+    def processes(count: int) -> Iterator[ThreadPoolExecutor]:
+        with ThreadPoolExecutor(1) as pool:
+            yield pool
+
+    monkeypatch.setattr(pools, "processes", processes)
+
+
+def outcome(checkout: Path) -> list[bytes]:
+    return [(checkout / name).read_bytes() for name in (*OUTPUTS, CARD)]
+
+
+def studies(checkout: Path) -> dict[str, optuna.Study]:
+    storage = f"sqlite:///{checkout / DATABASE}"
+    names = optuna.get_all_study_names(storage)
+    return {name.partition("-")[0]: optuna.load_study(study_name=name, storage=storage) for name in names}
+
+
+def count_finished(checkout: Path) -> int:
+    """Complete trials of a search that runs, asked without Optuna, which would make the tables."""
+    try:
+        with closing(sqlite3.connect(f"file:{checkout / DATABASE}?mode=ro", uri=True)) as database:
+            return int(database.execute("SELECT COUNT(*) FROM trials WHERE state = 'COMPLETE'").fetchone()[0])
+    except sqlite3.OperationalError:  # not there yet
+        return 0
+
+
+def finished_trials(checkout: Path) -> list[tuple[int, dict[str, object], dict[int, float], datetime]]:
+    trials = studies(checkout)["network"].get_trials(states=(TrialState.COMPLETE,))
+    return [(trial.number, trial.params, trial.intermediate_values, trial.datetime_complete) for trial in trials]
+
+
+def test_a_killed_search_keeps_its_trials_and_ends_as_an_undisturbed_one(checkout, here):
+    search("ring", "avg", TRIALS)
+    undisturbed = outcome(checkout)
+    shutil.rmtree(checkout / ".grandplus")
+    for file in (*OUTPUTS, CARD):
+        (checkout / file).unlink()
+    arguments = ("ring", *(f"--{stage}={count}" for stage, count in TRIALS.items()))
+    with command(*arguments, workers=1) as process:
+        wait_until(lambda: count_finished(checkout) >= 5, "five trials")
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    kept = finished_trials(checkout)
+    assert 5 <= len(kept) < TRIALS["network"]
+    search("ring", "avg", TRIALS)
+    assert finished_trials(checkout)[: len(kept)] == kept
+    assert outcome(checkout) == undisturbed
+
+
+@contextmanager
+def command(*arguments: str, workers: int) -> Iterator[subprocess.Popen[str]]:
+    """The search as a user starts it, at the head of a process group."""
+    script = [sys.executable, "-m", "experiments.search", *arguments]
+    environment = os.environ | {"PYTHONPATH": str(CHECKOUT), "GRANDPLUS_WORKERS": str(workers)}
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(script, env=environment, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
+    with process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def by_exact_inference(case: Case, seed: int) -> float:
+    """Validation accuracy as the pipeline's metrics have it."""
+    prepared = cases.prepare(case, 3)
+    split = prepared.splits.of(seed)
+    model = trials.train_blind(prepared, split, seed).model
+    return float((infer(prepared.graph, model).argmax(axis=1) == prepared.graph.labels)[split.val].mean())
+
+
+def test_rows_are_made_once_for_each_propagation_and_the_best_is_by_validation(checkout, here, monkeypatch):
+    made = []
+
+    def write_shards(*arguments, **settings):
+        made.append((settings["rmax"], settings["top_k"], len(settings["weights"])))
+        return shards.write_shards(*arguments, **settings)
+
+    monkeypatch.setattr(cases, "write_shards", write_shards)
+    monkeypatch.setattr(trials, "infer", None)  # so no test node is looked at
+    search("ring", "avg", TRIALS)
+    found = studies(checkout)
+    asked = [
+        (t.params["gfpush.rmax"], t.params["gfpush.top_k"], t.params["gfpush.order"] + 1)
+        for t in found["propagation"].trials
+    ]
+    card = load_settings(dataset="ring", matrix="avg").gfpush
+    assert sorted(made) == sorted({*asked, (card.rmax, card.top_k, card.order + 1)})
+    # Every seed's score is what a training of the pipeline gives, and the card holds the best mean.
+    for trial in found["propagation"].trials[:2]:
+        network = max(found["network"].get_trials(states=(TrialState.COMPLETE,)), key=lambda t: t.value)
+        case = Case("ring", "avg", tuple((network.params | trial.params).items()))
+        assert trial.intermediate_values == {seed: by_exact_inference(case, seed) for seed in range(3)}
+    best = found["propagation"].best_trial
+    assert best.value == max(
+        np.mean(list(t.intermediate_values.values()))
+        for t in found["propagation"].get_trials(states=(TrialState.COMPLETE,))
+    )
+    tuned = load_settings(dataset="ring-avg-tuned", matrix="avg")
+    assert {key: space.own_values("propagation", tuned)[key] for key in best.params} == best.params
+    before, after = read_card(Path("data/catalog/ring.yaml")), read_card(Path(CARD))
+    assert [getattr(before, name) for name in ("ppr", "single", "custom")] == [
+        getattr(after, name) for name in ("ppr", "single", "custom")
+    ]
+    assert (before.source, before.preprocess) == (after.source, after.preprocess)
+
+
+def test_a_bad_start_is_pruned(checkout, here):
+    """After a round, a trial whose first seed is below the median of that round's first seeds gets no second one."""
+    search("ring", "avg", {"network": 11, "propagation": 1})
+    trials = studies(checkout)["network"].trials
+    median = np.median([trial.intermediate_values[0] for trial in trials[:8]])
+    later = trials[8:]
+    assert any(trial.state == TrialState.PRUNED for trial in later)
+    for trial in later:
+        if trial.intermediate_values[0] < median:
+            assert (trial.state, len(trial.intermediate_values)) == (TrialState.PRUNED, 1)
+
+
+def test_what_cannot_be_trained_is_noted_and_the_search_goes_on(checkout, here, monkeypatch):
+    train = study.train_blind
+
+    def train_slowly_only(prepared, split, trial):
+        if prepared.settings.train.lr > 1e-3:
+            raise GrandPlusError("the loss became nan at step 3", fix="lower train.lr")
+        return train(prepared, split, trial)
+
+    monkeypatch.setattr(study, "train_blind", train_slowly_only)
+    search("ring", "avg", {"network": 3, "propagation": 1})
+    text = (checkout / OUTPUTS[0]).read_text()
+    assert "the loss became nan at step 3; lower train.lr" in text
+    assert load_settings(dataset="ring-avg-tuned", matrix="avg").train.lr <= 1e-3
+    with pytest.raises(GrandPlusError, match="none of 1 trials could be trained: the loss became nan"):
+        search("ring", "single", {"network": 1, "propagation": 1})
+
+
+def test_widths_that_memory_has_no_room_for_are_left_out(checkout, here, monkeypatch, capsys):
+    needed = predicted_peak(prepare(Case("ring", "avg"), 3).graph.features, 3, Case("ring", "avg").settings(3).train)
+    monkeypatch.setattr("grandplus.inference.BASE", 0)  # which needs less than training, but for this
+    monkeypatch.setenv("GRANDPLUS_MEMORY", f"{needed + 2**16}B")
+    search("ring", "avg", {"network": 6, "propagation": 1})
+    [left_out] = [line for line in capsys.readouterr().out.splitlines() if line.startswith("left out")]
+    assert left_out == "left out, as memory has no room for them: train.hidden=128,256,512,1024"
+    found = studies(checkout)["network"].trials
+    assert {trial.params.get("train.hidden", 32) for trial in found} <= {32, 64}
+    assert all(trial.state != TrialState.FAIL for trial in found)
+
+
+@pytest.mark.parametrize("value", ["1MB", "abc"])
+def test_what_the_environment_lacks_ends_a_search_and_leaves_no_mark(checkout, here, monkeypatch, value):
+    monkeypatch.setenv("GRANDPLUS_MEMORY", value)
+    with pytest.raises(GrandPlusError, match=r"training would need|GRANDPLUS_MEMORY is 'abc'"):
+        search("ring", "avg", {"network": 1, "propagation": 1})
+    monkeypatch.delenv("GRANDPLUS_MEMORY")
+    ran = study.validation
+
+    def short_of_memory(seed, case):
+        if seed == 1:
+            raise GrandPlusError("inference would need more memory than there is")
+        return ran(seed, case)
+
+    monkeypatch.setattr(study, "validation", short_of_memory)
+    with pytest.raises(GrandPlusError, match="inference would need"):
+        search("ring", "avg", {"network": 1, "propagation": 1})
+    monkeypatch.setattr(study, "validation", ran)
+    search("ring", "avg", {"network": 1, "propagation": 1})
+    [trial] = studies(checkout)["network"].trials
+    assert trial.state == TrialState.COMPLETE
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [(["nowhere"], "dataset is 'nowhere'"), (["ring", "--network=0"], "--network is 0; expected at least 1")],
+)
+def test_mistakes_are_told_in_a_line(checkout, monkeypatch, capsys, arguments, message):
+    monkeypatch.setattr(sys, "argv", ["search", *arguments])
+    assert main() == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_gpu_that_is_asked_for_is_not_ignored(checkout, monkeypatch, capsys):
+    monkeypatch.setenv("GRANDPLUS_DEVICE", "cuda")
+    monkeypatch.setattr(sys, "argv", ["search", "ring"])
+    assert main() == 2
+    assert "GRANDPLUS_DEVICE is 'cuda'; expected auto or cpu, where experiments train" in capsys.readouterr().err
+    with pytest.raises(GrandPlusError, match="GRANDPLUS_DEVICE is 'cuda'"):
+        trials.fill(checkout / "trials.csv", [Case("ring", "avg")], 1)
+
+
+def test_without_optuna_it_says_how_to_get_it(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["search", "ring"])
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    assert main() == 2
+    assert "pip install -e '.[search]'" in capsys.readouterr().err
