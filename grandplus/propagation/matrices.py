@@ -89,9 +89,9 @@ class Custom(Matrix):
     def _check(self) -> Custom:
         total = sum(self.given)
         if not self.given or abs(total - 1) > TOLERANCE:
-            raise GrandPlusError(f"gfpush.weights = {self.given} sum to {total:g}", expected="a sum of 1")
+            raise GrandPlusError(f"weights = {self.given} sum to {total:g}", expected="a sum of 1")
         if self.order not in (None, len(self.given) - 1):
-            found = f"gfpush.order is {self.order} with {len(self.given)} weights"
+            found = f"order is {self.order} with {len(self.given)} weights"
             raise GrandPlusError(found, expected=f"{len(self.given) - 1} or null")
         return self
 

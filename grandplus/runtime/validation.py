@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Mapping
 from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, ValidationInfo, field_validator
@@ -74,6 +75,7 @@ def validated(model: type[Model], values: dict[str, Any], where: object, prefix:
     except ValidationError as error:
         raise _refusal(error, where, prefix) from None
     except GrandPlusError as error:  # of a model's own validator
+        error.found = prefix + error.found
         raise error.at(where) from None
 
 
@@ -114,7 +116,7 @@ def check_known(given: dict[str, Any], known: set[str], where: object, prefix: s
 
 def _refusal(error: ValidationError, where: object, prefix: str) -> GrandPlusError:
     first = error.errors()[0]
-    key = prefix + ".".join(str(part) for part in first["loc"] if not _UNION_BRANCH.search(str(part)))
+    key = prefix + ".".join(_place(first))
     found = f"{key} is missing" if first["type"] == "missing" else f"{key} is {first['input']!r}".lstrip()
     return GrandPlusError(found, where=where, expected=_allowed(error))
 
@@ -122,8 +124,12 @@ def _refusal(error: ValidationError, where: object, prefix: str) -> GrandPlusErr
 def _allowed(error: ValidationError) -> str:
     """What pydantic would have accepted, over all alternatives of the first failing key."""
     errors = error.errors()
-    first = errors[0]["loc"]
-    mine = [e for e in errors if e["loc"][:2] == first[:2]]
-    words = [_WORDS.get(e.get("ctx", {}).get("pattern", ""), e["msg"]) for e in mine]
+    first = _place(errors[0])
+    words = [_WORDS.get(e.get("ctx", {}).get("pattern", ""), e["msg"]) for e in errors if _place(e) == first]
     texts = [re.sub("^(Input should be|Value error,) *", "", message) for message in words]
     return " or ".join(text[0].lower() + text[1:] for text in texts)
+
+
+def _place(error: Mapping[str, Any]) -> list[str]:
+    """The keys that lead to a value, without the alternatives of its type."""
+    return [str(part) for part in error["loc"] if not _UNION_BRANCH.search(str(part))]

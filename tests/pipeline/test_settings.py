@@ -14,9 +14,10 @@ from ruamel.yaml import YAML
 
 from grandplus.datasets.raw import READERS
 from grandplus.graph.settings import Preprocess
-from grandplus.methods.grandplus.settings import Settings as Train
+from grandplus.methods.registry import NAMES, settings_of
 from grandplus.pipeline.card import CATALOG, read_card
-from grandplus.pipeline.settings import MATRICES, load_settings
+from grandplus.pipeline.settings import load_settings, resolve
+from grandplus.propagation.matrices import MATRICES, parameters
 from grandplus.propagation.settings import GFPush
 from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.yaml_files import read_yaml
@@ -155,14 +156,15 @@ def test_cards_hold_the_values_of_the_paper_and_the_issue(checkout, dataset, mat
     settings = load(checkout, dataset=dataset, matrix=matrix, **weights)
     facts = EVERYWHERE | FACTS[dataset] | ({"warmup": WARMUP[dataset, matrix]} if (dataset, matrix) in WARMUP else {})
     assert settings.train.model_dump().items() >= facts.items()
-    assert settings.gfpush.alpha == (ALPHA[dataset] if matrix == "ppr" else None)
+    if matrix == "ppr":
+        assert settings.matrix.alpha == ALPHA[dataset]
     if matrix == "custom":
-        assert settings.gfpush.weights == [0.25, 0.25, 0.5]
-    else:
+        assert settings.matrix.weights().tolist() == [0.25, 0.25, 0.5]
+    elif (dataset, matrix) in PAPER:
         lr, decay, layers, hidden, rmax, top_k, order, lambda_max = PAPER[dataset, matrix]
         train, push = settings.train, settings.gfpush
         assert (train.lr, train.weight_decay, train.layers, train.lambda_max) == (lr, decay, layers, lambda_max)
-        assert (push.rmax, push.top_k, push.order) == (rmax, top_k, order)
+        assert (push.rmax, push.top_k, settings.matrix.order) == (rmax, top_k, order)
         assert hidden in (None, train.hidden)
 
 
@@ -214,7 +216,7 @@ def test_twins_have_the_sizes_and_settings_of_their_originals(dataset):
     nodes, edges, classes, features = COUNTS[dataset]
     assert (recipe.nodes, recipe.classes, recipe.features) == (nodes, classes, features)
     assert edges in (None, recipe.edges)
-    assert {name: getattr(twin, name) for name in MATRICES} == {name: getattr(card, name) for name in MATRICES}
+    assert (twin.gfpush, twin.train) == (card.gfpush, card.train)
     assert twin.preprocess == card.preprocess.model_copy(update={"features": twin.preprocess.features})
 
 
@@ -245,14 +247,19 @@ def refusal_of(card: Path) -> str:
 
 def test_the_default_is_pubmed_with_the_average_matrix():
     settings = load_settings(ROOT)
-    assert (settings.dataset, settings.matrix, settings.seed, settings.trials) == ("pubmed", "avg", 0, 10)
+    found = settings.dataset, settings.model, settings.matrix.name, settings.seed, settings.trials
+    assert found == ("pubmed", "grandplus", "avg", 0, 10)
 
 
 def test_params_yaml_holds_every_knob_and_leaves_all_to_the_card():
-    assert set(SHIPPED) == {"dataset", "matrix", "seed", "trials", "synthetic", "preprocess", "gfpush", "train"}
+    sections = {"synthetic", "preprocess", "gfpush", "train"}
+    assert set(SHIPPED) == {"dataset", "model", "matrix", "seed", "trials"} | sections
     assert SHIPPED["synthetic"] == {"scale": 1}
-    for section, model in (("preprocess", Preprocess), ("gfpush", GFPush), ("train", Train)):
-        assert SHIPPED[section] == dict.fromkeys(model.model_fields)
+    of_matrices = {key for family in MATRICES.values() for key in parameters(family)}
+    of_methods = {key for name in NAMES for key in settings_of(name).Settings.model_fields}
+    assert SHIPPED["preprocess"] == dict.fromkeys(Preprocess.model_fields)
+    assert SHIPPED["gfpush"] == dict.fromkeys({*GFPush.model_fields, *of_matrices})
+    assert SHIPPED["train"] == dict.fromkeys(of_methods)
     for line in (ROOT / "params.yaml").read_text(encoding="utf-8").splitlines():
         assert "#" in line or not line.strip() or line.endswith(":")  # a comment each
 
@@ -263,14 +270,37 @@ def test_params_yaml_holds_every_knob_and_leaves_all_to_the_card():
 def test_a_value_of_params_overrides_the_card_and_null_does_not(checkout):
     settings = load(checkout, **{"dataset": "cora", "matrix": "ppr", "train.lr": 0.005, "gfpush.top_k": 7})
     assert (settings.train.lr, settings.gfpush.top_k) == (0.005, 7)
-    assert (settings.train.weight_decay, settings.gfpush.order, settings.gfpush.alpha) == (1e-3, 20, 0.2)
+    assert (settings.train.weight_decay, settings.matrix.order, settings.matrix.alpha) == (1e-3, 20, 0.2)
 
 
-def test_each_matrix_has_its_own_section_of_the_card(checkout):
-    for number, matrix in enumerate(("ppr", "avg", "single")):
-        change(checkout / CATALOG / "cora.yaml", {f"{matrix}.gfpush.top_k": 3 + number})
-    found = [load(checkout, dataset="cora", matrix=matrix).gfpush.top_k for matrix in ("ppr", "avg", "single")]
-    assert found == [3, 4, 5]
+def test_a_matrix_has_values_of_its_own_in_the_card_before_those_of_any(checkout):
+    values = {"any": {"top_k": 5}, "ppr": {"top_k": 3}, "avg": {"top_k": 4}}
+    change(checkout / CATALOG / "cora.yaml", {"gfpush": values})
+    top_k = {matrix: load(checkout, dataset="cora", matrix=matrix).gfpush.top_k for matrix in ("ppr", "avg", "heat")}
+    assert top_k == {"ppr": 3, "avg": 4, "heat": 5}
+
+
+def test_every_card_works_with_every_matrix(checkout):
+    for dataset in DATASETS:
+        for matrix in MATRICES:
+            weights = [0.5, 0.5] if matrix == "custom" else None
+            settings = load(checkout, dataset=dataset, matrix=matrix, **{"gfpush.weights": weights})
+            assert settings.matrix.weights().sum() == pytest.approx(1)
+
+
+def test_origins_and_changes_of_values(checkout):
+    change(checkout / "params.yaml", {"dataset": "cora", "matrix": "ppr", "train.lr": 0.005, "gfpush.top_k": 32})
+    resolved = resolve(checkout)
+    origins = {key: resolved.origins[key] for key in ("matrix", "train.lr", "train.lambda_max", "train.warmup")}
+    assert origins == {
+        "matrix": "params.yaml",
+        "train.lr": "params.yaml",
+        "train.lambda_max": "card",
+        "train.warmup": "default",
+    }
+    assert resolved.origins["gfpush.order"] == "card"
+    assert resolved.origins["gfpush.top_k"] == "params.yaml"  # though it is the default's value
+    assert resolved.changed == {"train.lr": [0.01, 0.005]}
 
 
 def test_false_and_zero_are_values_of_their_own(checkout):
@@ -313,7 +343,7 @@ def test_numbers_written_as_text_are_taken(checkout, key, text, value):
 def test_custom_weights_stand_for_the_order(checkout):
     for order in (None, 2):
         changes = {"matrix": "custom", "gfpush.weights": [0.2, 0.3, 0.5], "gfpush.order": order}
-        assert load(checkout, **changes).gfpush.weights == [0.2, 0.3, 0.5]
+        assert load(checkout, **changes).matrix.weights().tolist() == [0.2, 0.3, 0.5]
 
 
 def test_settings_do_not_change(checkout):
@@ -329,7 +359,7 @@ REFUSED = [
     ("train.lrr", 1, "train.lrr = 1 is not a setting; expected one of augmentations, ", "did you mean train.lr?"),
     ("gfpush.top_k", 0, "gfpush.top_k is 0", "expected greater than or equal to 1"),
     ("train.lr", "abc", "train.lr is 'abc'", "expected a valid number"),
-    ("matrix", "foo", "matrix is 'foo'", "expected one of ppr, avg, single, custom"),
+    ("matrix", "foo", "matrix is 'foo'", "expected one of ppr, avg, single, heat, custom"),
     ("dataset", "../x", "dataset is '../x'", "mag-scholar-c, pubmed, reddit (the cards in data/catalog)"),
     ("dataset", "nosuch", "dataset is 'nosuch'", "expected one of amazon2m, aminer-cs, citeseer, cora, "),
     # No such dataset or matrix, in other ways
@@ -342,7 +372,7 @@ REFUSED = [
     ("matrix", "PPR", "matrix is 'PPR'", "expected one of"),
     ("matrix", True, "matrix is True", "expected one of"),
     # What every run needs
-    *((key, value, f"{key} is missing", f"set {key}") for key in ("dataset", "matrix", "seed", "trials")
+    *((key, value, f"{key} is missing", f"set {key}") for key in ("dataset", "model", "matrix", "seed", "trials")
       for value in (None, ...)),
     # Unknown keys
     ("gfpus", {}, "gfpus = {} is not a setting", "did you mean gfpush?"),
@@ -360,7 +390,6 @@ REFUSED = [
     ("train.lr", {"a": 1}, "train.lr is {'a': 1}", "expected a valid number"),
     ("train.lr", True, "train.lr is True", "expected anything but true and false"),
     ("gfpush.top_k", True, "gfpush.top_k is True", "expected anything but true and false"),
-    ("gfpush.weights", [True], "gfpush.weights is [True]", "expected anything but true and false"),
     ("gfpush.rmax", NAN, "gfpush.rmax is nan", "expected a finite number"),
     ("gfpush.top_k", 1.5, "gfpush.top_k is 1.5", "expected a valid integer"),
     ("gfpush.top_k", INF, "gfpush.top_k is inf", "expected a finite number"),
@@ -441,6 +470,7 @@ def test_a_bad_value_for_ppr(checkout, changes, message):
         ({"gfpush.weights": [NAN, 1]}, "gfpush.weights.0 is nan; expected a finite number"),
         ({"gfpush.weights": ["a", 1]}, "gfpush.weights.0 is 'a'; expected a valid number"),
         ({"gfpush.weights": "0.5"}, "gfpush.weights is '0.5'; expected a valid list"),
+        ({"gfpush.weights": [True]}, "gfpush.weights is [True]; expected anything but true and false"),
         ({"gfpush.weights": [0.5, 0.5], "gfpush.order": 2}, "gfpush.order is 2 with 2 weights; expected 1 or null"),
         ({"gfpush.weights": [0.5, 0.5], "gfpush.alpha": 0.1}, "gfpush.alpha = 0.1 has no effect, as matrix is custom"),
     ],
@@ -450,11 +480,22 @@ def test_bad_custom_weights(checkout, changes, message):
     assert refusal(checkout).startswith(f"params.yaml: {message}")
 
 
-def test_a_card_that_lacks_what_the_matrix_needs(checkout):
-    change(checkout / CATALOG / "pubmed.yaml", {"ppr.gfpush.alpha": ..., "avg.gfpush.order": None})
-    assert refusal(checkout).startswith("params.yaml: gfpush.order is null; expected a value, as matrix is avg")
-    change(checkout / "params.yaml", {"matrix": "ppr"})
-    assert refusal(checkout).startswith("params.yaml: gfpush.alpha is null; expected a value, as matrix is ppr")
+@pytest.mark.parametrize("model", NAMES)
+def test_a_setting_of_another_method_has_no_effect(checkout, model):
+    for name in NAMES:
+        others = set(settings_of(name).Settings.model_fields) - set(settings_of(model).Settings.model_fields)
+        for key in others:
+            value = settings_of(name).Settings.model_fields[key].default
+            change(checkout / "params.yaml", {"model": model, "train": {key: value}})
+            found = (
+                f"params.yaml: train.{key} = {value} has no effect, as model is {model}; set it to null, or model to"
+            )
+            assert refusal(checkout).startswith(found)
+
+
+def test_an_unknown_method_is_named_with_those_that_there_are(checkout):
+    change(checkout / "params.yaml", {"model": "gnc"})
+    assert refusal(checkout) == f"params.yaml: model is 'gnc'; expected one of {', '.join(NAMES)}"
 
 
 # --- Refused: a card -------------------------------------------------------------------------
@@ -464,12 +505,14 @@ def test_a_card_that_lacks_what_the_matrix_needs(checkout):
     ("key", "value", "message"),
     [
         ("titel", "x", "titel is 'x'; expected extra inputs are not permitted"),
-        ("ppr.train.lrr", 1, "ppr.train.lrr is 1"),
-        ("custom.gfpush.top_k", 0, "custom.gfpush.top_k is 0; expected greater than or equal to 1"),
-        ("avg.train.dropnode", "half", "avg.train.dropnode is 'half'; expected a valid number"),
-        ("avg.train.lr", None, "avg.train.lr is None; expected a valid number"),
-        ("avg.train.lr", ..., "avg.train.lr is missing"),
-        ("single", ..., "single is missing"),
+        ("train.ppr.lrr", 1, "train.ppr.lrr = 1 is not a setting; expected one of augmentations, "),
+        ("gfpush.any.top_k", 0, "gfpush.any.top_k is 0; expected greater than or equal to 1"),
+        ("gfpush.any.order", 2, "gfpush.any.order = 2 is not a setting; expected one of rmax, top_k"),
+        ("gfpush.ppr.alpha", 2, "gfpush.ppr.alpha is 2; expected less than or equal to 1"),
+        ("gfpush.ppr.heat_time", 2, "gfpush.ppr.heat_time = 2 is not a setting; expected one of alpha, order, rmax, "),
+        ("gfpush.prp", {}, "gfpush.prp = {} is not a setting"),
+        ("train.any.dropnode", "half", "train.any.dropnode is 'half'; expected a valid number"),
+        ("train.any.lr", None, "train.any.lr is None; expected a valid number"),
         ("expect.classes", 1, "expect.classes is 1; expected greater than or equal to 2"),
         ("source.files.ind_pubmed_x", "abc", "source.files.ind_pubmed_x is 'abc'"),
         ("source.places.0.mirror", "/data", "source.places.0.mirror is '/data'; expected 'GRANDPLUS_MIRROR'"),
