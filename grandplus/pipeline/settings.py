@@ -7,7 +7,7 @@ key, the value and what is allowed.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,7 +25,10 @@ from grandplus.runtime.yaml_files import read_yaml, yaml_mapping
 
 PLAIN = ("dataset", "model", "matrix", "seed", "trials")  # settings that are in no section
 SECTIONS = ("synthetic", "preprocess", "gfpush", "train")
-DEFAULT, CARD = "default", "card"  # where a value comes from, beside params.yaml
+OWN_METHOD = "grandplus"  # whose hyperparameters the cards hold
+CARD, DEFAULT = "card", "default"  # where a value comes from, beside params.yaml
+
+Values = dict[str, dict[str, Any]]  # by section and key
 
 
 class Synthetic(Section):
@@ -100,55 +103,34 @@ def settings_of_card(card: str, dataset: str) -> Settings:
     dataset : str
         Its name.
     """
-    params = {"dataset": dataset, "model": "grandplus", "matrix": "avg", "seed": 0, "trials": 1}
+    params = {"dataset": dataset, "model": OWN_METHOD, "matrix": "avg", "seed": 0, "trials": 1}
     read = checked_card(yaml_mapping(card, f"{dataset}.yaml"), f"{dataset}.yaml")
     return _resolved(params, lambda _: read).settings
 
 
 def _resolved(params: dict[str, Any], card_of: Callable[[Any], Card]) -> Resolved:
+    _check_plain(params)
+    model, matrix = params["model"], params["matrix"]
+    card = card_of(params["dataset"])
+    given = {section: _given(params, section, matrix, model) for section in SECTIONS}
+    lower = _lower(card, params["dataset"], model, matrix)
+    settings = _validated(params, card, {section: lower[section] | given[section] for section in SECTIONS})
+    return Resolved(
+        settings=settings,
+        origins=_origins(settings, given, lower),
+        changed=_changed(settings, lower),
+    )
+
+
+def _check_plain(params: dict[str, Any]) -> None:
+    """The settings that are in no section are there, and name a method and a matrix."""
     check_known(params, {*PLAIN, *SECTIONS}, PARAMS)
     for key in PLAIN:
         if params.get(key) is None:
             raise GrandPlusError(f"{key} is missing", where=PARAMS, fix=f"set {key}")
-    name, model, matrix = params["dataset"], params["model"], params["matrix"]
-    for key, value, known in (("model", model, NAMES), ("matrix", matrix, tuple(MATRICES))):
-        if value not in known:
-            raise GrandPlusError(f"{key} is {value!r}", where=PARAMS, expected=f"one of {', '.join(known)}")
-    card, method = card_of(name), settings_of(model)
-    given = {section: _given(params, section, matrix, model) for section in SECTIONS}
-    lower = {
-        "synthetic": {},
-        "preprocess": card.preprocess.model_dump(),
-        "gfpush": card.overrides("gfpush", matrix),
-        # A card's values are of GRAND+; another method has its authors'.
-        "train": card.overrides("train", matrix) if model == "grandplus" else method.PUBLISHED.get(name, {}),
-    }
-    merged = {section: lower[section] | given[section] for section in SECTIONS}
-    own = parameters(MATRICES[matrix])
-    for key, required in own.items():
-        if required and key not in merged["gfpush"]:
-            raise GrandPlusError(f"gfpush.{key} is null", where=PARAMS, expected=f"a value, as matrix is {matrix}")
-    of_matrix = {key: value for key, value in merged["gfpush"].items() if key in own}
-    of_push = {key: value for key, value in merged["gfpush"].items() if key not in own}
-    values = {key: params[key] for key in PLAIN} | {
-        "expect": card.expect,
-        "source": card.source,
-        "matrix": validated(MATRICES[matrix], of_matrix, PARAMS, "gfpush."),
-        "gfpush": validated(GFPush, of_push, PARAMS, "gfpush."),
-        "synthetic": validated(Synthetic, merged["synthetic"], PARAMS, "synthetic."),
-        "preprocess": validated(Preprocess, merged["preprocess"], PARAMS, "preprocess."),
-        "train": validated(method.Settings, merged["train"], PARAMS, "train."),
-    }
-    settings = validated(Settings, values, PARAMS)
-    scale = settings.synthetic.scale
-    if scale != 1 and settings.source.synthetic is None:
-        found = f"synthetic.scale = {scale:g} has no effect, as {name} is not synthetic"
-        raise GrandPlusError(found, where=PARAMS, fix="set it to 1")
-    return Resolved(
-        settings=settings,
-        origins=_origins(settings, given, lower, model),
-        changed=_changed(settings, given, lower),
-    )
+    for key, known in (("model", NAMES), ("matrix", tuple(MATRICES))):
+        if params[key] not in known:
+            raise GrandPlusError(f"{key} is {params[key]!r}", where=PARAMS, expected=f"one of {', '.join(known)}")
 
 
 def _given(params: dict[str, Any], section: str, matrix: str, model: str) -> dict[str, Any]:
@@ -170,40 +152,81 @@ def _given(params: dict[str, Any], section: str, matrix: str, model: str) -> dic
 def _users(section: str) -> dict[str, list[str]]:
     """The keys of a section, each with the matrices or methods that use it; with none, if all do."""
     if section == "train":
-        fields = {name: settings_of(name).Settings.model_fields for name in NAMES}
-        return {key: [name for name in NAMES if key in fields[name]] for name in NAMES for key in fields[name]}
+        return _by_key({name: settings_of(name).Settings.model_fields for name in NAMES})
     if section == "gfpush":
-        families = {name: parameters(family) for name, family in MATRICES.items()}
-        of_matrix = {
-            key: [name for name in families if key in families[name]] for own in families.values() for key in own
-        }
-        return of_matrix | {key: [] for key in GFPush.model_fields}
-    return {key: [] for key in {"synthetic": Synthetic, "preprocess": Preprocess}[section].model_fields}
+        of_matrices = _by_key({name: parameters(family) for name, family in MATRICES.items()})
+        return of_matrices | {key: [] for key in GFPush.model_fields}
+    model = Synthetic if section == "synthetic" else Preprocess
+    return {key: [] for key in model.model_fields}
 
 
-def _changed(
-    settings: Settings, given: dict[str, dict[str, Any]], lower: dict[str, dict[str, Any]]
-) -> dict[str, list[Any]]:
-    classes = {section: type(getattr(settings, section)).model_fields for section in SECTIONS}
-    classes["gfpush"] = {**type(settings.matrix).model_fields, **classes["gfpush"]}
-    pairs = {}
-    for section, values in settings.flat().items():
-        for key, value in values.items() if section in SECTIONS else ():
-            field = classes[section].get(key)
-            default = None if field is None or field.is_required() else field.default
-            pairs[f"{section}.{key}"] = [lower[section].get(key, default), value]
-    return {key: pair for key, pair in pairs.items() if pair[0] != pair[1]}
+def _by_key(keys: Mapping[str, Iterable[str]]) -> dict[str, list[str]]:
+    """
+    >>> _by_key({"a": ["x"], "b": ["x", "y"]})
+    {'x': ['a', 'b'], 'y': ['b']}
+    """
+    names: dict[str, list[str]] = {}
+    for name, own in keys.items():
+        for key in own:
+            names.setdefault(key, []).append(name)
+    return names
 
 
-def _origins(
-    settings: Settings, given: dict[str, dict[str, Any]], lower: dict[str, dict[str, Any]], model: str
-) -> dict[str, str]:
-    published = CARD if model == "grandplus" else f"{model}'s authors"
+def _lower(card: Card, dataset: str, model: str, matrix: str) -> Values:
+    """What stands where params.yaml has nothing, but for the defaults."""
+    of_card = card.overrides("train", matrix)
+    return {
+        "synthetic": {},
+        "preprocess": card.preprocess.model_dump(exclude_unset=True),
+        "gfpush": card.overrides("gfpush", matrix),
+        "train": of_card if model == OWN_METHOD else settings_of(model).PUBLISHED.get(dataset, {}),
+    }
+
+
+def _validated(params: dict[str, Any], card: Card, values: Values) -> Settings:
+    matrix = MATRICES[params["matrix"]]
+    own = parameters(matrix)
+    for key, required in own.items():
+        if required and key not in values["gfpush"]:
+            found = f"gfpush.{key} is null"
+            raise GrandPlusError(found, where=PARAMS, expected=f"a value, as matrix is {params['matrix']}")
+    of_matrix = {key: value for key, value in values["gfpush"].items() if key in own}
+    of_push = {key: value for key, value in values["gfpush"].items() if key not in own}
+    sections = {
+        "matrix": validated(matrix, of_matrix, PARAMS, "gfpush."),
+        "gfpush": validated(GFPush, of_push, PARAMS, "gfpush."),
+        "synthetic": validated(Synthetic, values["synthetic"], PARAMS, "synthetic."),
+        "preprocess": validated(Preprocess, values["preprocess"], PARAMS, "preprocess."),
+        "train": validated(settings_of(params["model"]).Settings, values["train"], PARAMS, "train."),
+    }
+    plain = {key: params[key] for key in PLAIN}
+    settings = validated(Settings, plain | {"expect": card.expect, "source": card.source} | sections, PARAMS)
+    scale = settings.synthetic.scale
+    if scale != 1 and settings.source.synthetic is None:
+        found = f"synthetic.scale = {scale:g} has no effect, as {settings.dataset} is not synthetic"
+        raise GrandPlusError(found, where=PARAMS, fix="set it to 1")
+    return settings
+
+
+def _origins(settings: Settings, given: Values, lower: Values) -> dict[str, str]:
     origins = dict.fromkeys(PLAIN, PARAMS)
     for section, values in settings.flat().items():
-        if section in SECTIONS:
-            for key in values:
-                source = published if section == "train" else CARD
-                source = PARAMS if key in given[section] else source if key in lower[section] else DEFAULT
-                origins[f"{section}.{key}"] = source
+        authors = f"{settings.model}'s authors" if section == "train" and settings.model != OWN_METHOD else CARD
+        for key in values if section in SECTIONS else ():
+            of_lower = authors if key in lower[section] else DEFAULT
+            origins[f"{section}.{key}"] = PARAMS if key in given[section] else of_lower
     return origins
+
+
+def _changed(settings: Settings, lower: Values) -> dict[str, list[Any]]:
+    fields = {section: dict(type(getattr(settings, section)).model_fields) for section in SECTIONS}
+    fields["gfpush"] |= type(settings.matrix).model_fields
+    changed = {}
+    for section in SECTIONS:
+        for key, value in settings.flat()[section].items():
+            field = fields[section].get(key)
+            default = None if field is None or field.is_required() else field.default
+            before = lower[section].get(key, default)
+            if before != value:
+                changed[f"{section}.{key}"] = [before, value]
+    return changed
