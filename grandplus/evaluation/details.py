@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from sklearn.metrics import confusion_matrix
 
 from grandplus.evaluation.curves import learning_curve
-from grandplus.evaluation.metrics import DECIMALS, Scored, judged_by, over_trials, select
+from grandplus.evaluation.metrics import Scored, judged_by, select
 from grandplus.evaluation.reliability import expected_calibration_error, reliability
+from grandplus.evaluation.statistics import DECIMALS, over_trials
 from grandplus.graph.graph import Graph
 from grandplus.graph.splits import PARTS, Nodes, Split, Splits
 from grandplus.propagation.rows import Rows

@@ -15,14 +15,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
-from scipy import stats
 from sklearn.metrics import f1_score, precision_recall_fscore_support
 
 from grandplus.evaluation.reliability import expected_calibration_error
+from grandplus.evaluation.statistics import DECIMALS, over_trials
 from grandplus.runtime.errors import GrandPlusError
 
 COLUMNS = ("part", "label", "predicted", "confidence", "calibrated")
-DECIMALS = 6  # so that differences between runs read well
 
 
 class Scored(NamedTuple):
@@ -140,22 +139,6 @@ def per_class(predictions: Sequence[pa.Table], classes: Sequence[str]) -> dict[s
     means = np.mean(scores, axis=0)  # (4 scores, classes)
     keys = ("precision", "recall", "f1", "support")
     return {name: {key: _rounded(means[row, c]) for row, key in enumerate(keys)} for c, name in enumerate(classes)}
-
-
-def over_trials(values: Sequence[float]) -> dict[str, float]:
-    """``mean``, ``std`` (n-1) and ``ci95`` (half-width, Student's t) of one value per trial.
-
-    >>> over_trials([0.8, 0.9])
-    {'mean': 0.85, 'std': 0.070711, 'ci95': 0.63531}
-    >>> over_trials([0.8])
-    {'mean': 0.8}
-    """
-    count = len(values)
-    if count < 2:
-        return {"mean": _mean(values)}
-    std = np.std(values, ddof=1)
-    half_width = stats.t.ppf(0.975, count - 1) * std / np.sqrt(count)
-    return {"mean": _mean(values), "std": _rounded(std), "ci95": _rounded(half_width)}
 
 
 def judged_by(predictions: Sequence[pa.Table]) -> str:

@@ -10,33 +10,19 @@ p-values are corrected for the number of comparisons by Holm's method.
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy import stats
-
-LEVEL = 0.05
-FLIPS = 10_000  # drawn at most
-PRECISION = 1e-6  # of scores
-MANY = 1000  # trials: more are worth no thought
-POWER = 0.8  # of the trials that a difference would take
-
-
-class Test(NamedTuple):
-    """Of one pair, or arrays of many: the mean of the first minus that of the second, with its 95 % interval.
-
-    error : standard error of the difference
-    """
-
-    difference: Any
-    error: Any
-    low: Any
-    high: Any
-    p: Any
+from grandplus.evaluation.statistics import (
+    LEVEL,
+    MOST_TRIALS,
+    Difference,
+    fewest_trials,
+    holm,
+    paired,
+    trials_needed,
+    welch,
+)
 
 
 @dataclass(frozen=True)
@@ -53,7 +39,7 @@ class Comparison:
     second: int
     trials: int
     paired: bool
-    test: Test
+    test: Difference
     corrected: float
     among: int
 
@@ -82,16 +68,12 @@ class Comparison:
         """About how many trials of each would show a difference as large as this one, four times of five."""
         if self.differs or not self.test.difference:
             return ""
-        trials = np.arange(max(self._least_trials, self.trials + 1), MANY + 1)
-        freedom = (trials - 1) * (1 if self.paired else 2)
-        wanted = stats.t.ppf(1 - LEVEL / self.among / 2, freedom) + stats.t.ppf(POWER, freedom)
-        enough = trials[wanted * self.test.error * np.sqrt(self.trials / trials) <= abs(self.test.difference)]
-        return f"{enough[0]} trials" if len(enough) else f"> {MANY:,} trials"
+        trials = trials_needed(self.test, self.trials, paired=self.paired, comparisons=self.among)
+        return f"{trials} trials" if trials else f"> {MOST_TRIALS:,} trials"
 
     @property
     def _least_trials(self) -> int:
-        """That can show a difference at all: of 2ⁿ assignments of signs two are as extreme as the most extreme."""
-        return 1 + math.ceil(math.log2(self.among / LEVEL)) if self.paired else 2
+        return fewest_trials(paired=self.paired, comparisons=self.among)
 
 
 def compare(
@@ -121,68 +103,3 @@ def compare(
         Comparison(*both, *fewer[both], test, p, len(tests))
         for (both, test), p in zip(tests.items(), corrected, strict=True)
     ]
-
-
-def paired(a: ArrayLike, b: ArrayLike) -> Test:
-    """Of trials that belong together, along the last axis: at least two.
-
-    >>> difference, *_, p = paired([0.9, 0.8, 0.9, 0.7], [0.8, 0.7, 0.8, 0.6])
-    >>> round(float(difference), 6), float(p)  # all four signs alike: 2 of 2⁴ assignments
-    (0.1, 0.125)
-    """
-    differences = np.asarray(a, np.float64) - np.asarray(b, np.float64)
-    count = differences.shape[-1]
-    mean = differences.mean(axis=-1)
-    error = differences.std(axis=-1, ddof=1) / np.sqrt(count)
-    half = stats.t.ppf(1 - LEVEL / 2, count - 1) * error
-    return Test(mean, error, mean - half, mean + half, _sign_flip_p(differences))
-
-
-def welch(a: ArrayLike, b: ArrayLike) -> Test:
-    """Of trials that have nothing in common, along the last axis: at least two of each.
-
-    B. L. Welch. The generalization of "Student's" problem when several different population variances are involved.
-    Biometrika 34, 1947.
-    """
-    runs = np.asarray(a, np.float64), np.asarray(b, np.float64)
-    difference = runs[0].mean(axis=-1) - runs[1].mean(axis=-1)
-    of_means = [run.var(axis=-1, ddof=1) / run.shape[-1] for run in runs]
-    error = np.sqrt(of_means[0] + of_means[1])
-    if np.ndim(difference) == 0 and error < PRECISION:  # all alike in both: Student's t would divide by it
-        return Test(difference, 0.0, difference, difference, float(abs(difference) < PRECISION))
-    freedom = error**4 / sum(of**2 / (run.shape[-1] - 1) for of, run in zip(of_means, runs, strict=True))
-    half = stats.t.ppf(1 - LEVEL / 2, freedom) * error
-    p = 2 * stats.t.sf(abs(difference) / error, freedom)
-    return Test(difference, error, difference - half, difference + half, p)
-
-
-def holm(p: Sequence[float]) -> list[float]:
-    """p-values corrected by Holm's method.
-
-    >>> holm([0.01, 0.04, 0.03])
-    [0.03, 0.06, 0.06]
-    """
-    order = np.argsort(p, kind="stable")
-    factors = len(p) - np.arange(len(p))
-    corrected = np.empty(len(p))
-    corrected[order] = np.minimum(1, np.maximum.accumulate(factors * np.asarray(p)[order]))
-    return [float(value) for value in corrected]
-
-
-def _sign_flip_p(differences: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Two-sided p-value of a mean as far from 0, were each difference's sign as likely as its opposite."""
-    whole = np.round(differences / PRECISION)  # sums of these are exact, so equal ones are seen to be equal
-
-    def mean(values: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
-        return np.asarray(np.mean(values, axis=axis))
-
-    found = stats.permutation_test(
-        (whole,),
-        mean,
-        permutation_type="samples",
-        vectorized=True,
-        n_resamples=FLIPS,
-        axis=-1,
-        rng=np.random.default_rng(0),
-    )
-    return np.asarray(found.pvalue)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from runs import NODES, run
 
 from grandplus.evaluation.details import accuracy_of_groups
-from grandplus.evaluation.metrics import over_trials
+from grandplus.evaluation.statistics import over_trials
 
 
 @pytest.fixture(scope="module")

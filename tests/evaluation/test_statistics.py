@@ -1,0 +1,129 @@
+"""Intervals and tests: against scipy, the definition by all signs, and simulated pairs."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from grandplus.evaluation.statistics import LEVEL, Sample, holm, over_trials, paired, welch, welch_interval
+
+SCORES = [0.851, 0.846, 0.853, 0.858, 0.849, 0.850, 0.852, 0.847, 0.855, 0.852]
+
+
+def test_a_sample_has_students_interval():
+    sample = Sample.of(SCORES)
+    assert (sample.mean, sample.std) == pytest.approx((np.mean(SCORES), np.std(SCORES, ddof=1)))
+    expected = stats.t.interval(0.95, 9, np.mean(SCORES), stats.sem(SCORES))
+    assert sample.interval == pytest.approx(expected)
+    assert np.isnan(Sample.of([0.85]).std)
+
+
+@given(st.lists(st.floats(0, 1), min_size=2, max_size=20))
+def test_interval_is_wider_than_the_normal_one(values):
+    result = over_trials(values)
+    assert min(values) - 1e-6 <= result["mean"] <= max(values) + 1e-6
+    assert result["ci95"] >= 1.959963 * result["std"] / len(values) ** 0.5 - 2e-6
+
+
+def test_welchs_interval_of_samples_is_that_of_their_scores():
+    others = [score + 0.004 for score in SCORES[:6]]
+    expected = stats.ttest_ind(SCORES, others, equal_var=False).confidence_interval()
+    assert welch_interval(Sample.of(SCORES), Sample.of(others)) == pytest.approx((expected.low, expected.high))
+    assert welch_interval(Sample(0.75, 0, 3), Sample(0.5, 0, 4)) == (0.25, 0.25)
+
+
+def null_pairs(spread=0.42):
+    rng = np.random.default_rng(0)
+    return (0.85 + spread / 100 * rng.standard_normal((2, 1000, 10))).round(3)
+
+
+def test_the_paired_interval_is_students():
+    b = [score - 0.001 * number for number, score in enumerate(SCORES)]
+    found = paired(SCORES, b)
+    expected = stats.ttest_rel(SCORES, b)
+    assert found.difference == pytest.approx(0.0045)
+    assert (found.low, found.high) == pytest.approx(tuple(expected.confidence_interval()))
+
+
+@given(st.lists(st.integers(-8, 8), min_size=2, max_size=7))
+def test_the_permutation_p_value_counts_signs(differences):
+    """By the definition: the share of all assignments of signs whose mean is at least as far from 0."""
+    found = paired(np.array(differences) / 1000, np.zeros(len(differences)))
+    seen = abs(sum(differences))
+    signs = itertools.product((1, -1), repeat=len(differences))
+    sums = [abs(sum(sign * d for sign, d in zip(of, differences, strict=True))) for of in signs]
+    assert found.p == pytest.approx(np.mean([other >= seen for other in sums]))
+
+
+def test_many_trials_draw_signs_the_same_each_time():
+    rng = np.random.default_rng(1)
+    a, b = rng.normal(0.003, 0.01, 40), np.zeros(40)
+    assert paired(a, b).p == paired(a, b).p
+    assert paired(a, b).p == pytest.approx(stats.ttest_rel(a, b).pvalue, abs=0.02)
+
+
+def test_welch_is_scipys():
+    b = [score + 0.004 for score in SCORES[:6]]
+    found, expected = welch(SCORES, b), stats.ttest_ind(SCORES, b, equal_var=False)
+    interval = expected.confidence_interval()
+    assert (found.p, found.low, found.high) == pytest.approx((expected.pvalue, interval.low, interval.high))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("test", [paired, welch])
+def test_equal_runs_do_not_differ(test):
+    for scores in (SCORES, [0.5, 0.5]):
+        found = test(scores, scores)
+        assert (found.difference, found.p) == (0, 1)
+        assert found.low <= 0 <= found.high
+
+
+@pytest.mark.filterwarnings("error")
+def test_welch_with_a_run_whose_trials_are_all_alike():
+    found = welch(SCORES, [0.85] * 4)
+    difference, error = np.mean(SCORES) - 0.85, np.std(SCORES, ddof=1) / np.sqrt(10)
+    assert (found.difference, found.error) == pytest.approx((difference, error))
+    assert found.p == pytest.approx(stats.ttest_1samp(SCORES, 0.85).pvalue)
+    assert welch([0.9] * 3, [0.85] * 4).p == 0
+
+
+def test_holms_method():
+    """By hand: the lowest times 4, the next times 3, and so on, never below one before."""
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([0.6, 0.7]) == [1, 1]
+    assert holm([]) == []
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
+def test_correction_keeps_order_and_only_raises(p):
+    corrected = holm(p)
+    assert all(new >= old for new, old in zip(corrected, p, strict=True))
+    for i, j in itertools.combinations(range(len(p)), 2):
+        assert (p[i] < p[j]) <= (corrected[i] <= corrected[j])
+
+
+@pytest.mark.parametrize("test", [paired, welch])
+def test_of_a_thousand_null_pairs_few_are_claimed_to_differ(test):
+    """Ten trials each, spread as on Cora: 5 % are claimed, by the level, and chance of this draw."""
+    claimed = (test(*null_pairs()).p <= LEVEL).mean()
+    assert 0.03 <= claimed <= 0.065
+
+
+@pytest.mark.parametrize(("spread", "power"), [(0.42, 0.98), (0.7, 0.75)])
+def test_a_gap_of_one_point_is_found(spread, power):
+    """Ten trials each: nearly always at the spread of Cora, three times of four where it is much larger."""
+    a, b = null_pairs(spread)
+    assert (paired(a + 0.01, b).p <= LEVEL).mean() >= power
+    assert (welch(a + 0.01, b).p <= LEVEL).mean() >= power
+
+
+def test_among_six_null_runs_few_families_claim_any():
+    """Fifteen comparisons of six equal runs: Holm keeps the chance of any claim to 5 %."""
+    rng = np.random.default_rng(0)
+    families = (0.85 + 0.0042 * rng.standard_normal((200, 6, 10))).round(3)
+    first, second = zip(*itertools.combinations(range(6), 2), strict=True)
+    p = paired(families[:, first], families[:, second]).p
+    assert np.mean([min(holm(of)) <= LEVEL for of in p]) <= 0.065
