@@ -19,9 +19,9 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 
 from benchmarks.lines import print_line
+from grandplus.methods.grandplus.method import VALIDATE_EVERY, EarlyStopping
 from grandplus.methods.grandplus.model import MLP, Snapshot, as_input
 from grandplus.methods.grandplus.random_propagation import RandomPropagation
-from grandplus.methods.grandplus.training import VALIDATE_EVERY, EarlyStopping
 from grandplus.pipeline.cases import BEST_MATRIX, Case, prepare, train_blind
 from grandplus.runtime import pools
 

@@ -21,9 +21,10 @@ from torch import nn
 
 from benchmarks.lines import print_line
 from grandplus.methods.grandplus.losses import consistency_loss, supervised_loss, warmup_weight
+from grandplus.methods.grandplus.method import VALIDATE_EVERY, EarlyStopping, batches, fit
 from grandplus.methods.grandplus.model import MLP
 from grandplus.methods.grandplus.settings import Settings as Train
-from grandplus.methods.grandplus.training import VALIDATE_EVERY, EarlyStopping, batches, train
+from grandplus.methods.protocol import Task
 from grandplus.pipeline.cases import BEST_MATRIX, Case, prepare
 from grandplus.runtime import environment, pools
 
@@ -58,9 +59,7 @@ def product(case: Case, steps: int, trial: int) -> dict[str, float]:
     prepared = prepare(case, environment.workers())
     split, clock = prepared.splits.of(trial), Clock()
     settings = _of_length(prepared.settings.train, len(split.train), steps)
-    graph = prepared.graph
-    arrays = graph.features, graph.labels, prepared.rows, split, settings
-    train(*arrays, classes=graph.classes, seed=trial, stopping=clock)
+    fit(Task(prepared.graph, split, prepared.rows, seed=trial), settings, stopping=clock)
     return milliseconds(clock.times)
 
 

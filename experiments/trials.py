@@ -15,14 +15,15 @@ import torch
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from grandplus.methods.grandplus.inference import infer, model_inputs
 from grandplus.pipeline.cases import Case, prepare, refuse_gpu, train_blind
 from grandplus.runtime import pools
 from grandplus.runtime.storage import finished_whole
 
 COLUMNS = ("dataset", "matrix", "change", "trial", "validation", "test", "train_loss", "val_loss", "steps", "inputs")
 Row = dict[str, Any]
-_inputs: dict[Case, NDArray[np.float32]] = {}  # of every node, which the trials of a case share; of the last cases
+_inputs: dict[
+    Case, NDArray[np.float32] | None
+] = {}  # of every node, which the trials of a case share; of the last cases
 MOST_INPUTS = 4
 
 
@@ -58,11 +59,11 @@ def score_trial(trials: int, case: Case, trial: int) -> Row:
     split = prepared.splits.of(trial)
     trained = train_blind(prepared, split, trial)
     labels = prepared.graph.labels
-    if case not in _inputs and not trained.model.multiplies_first:
+    if case not in _inputs:
         while len(_inputs) >= MOST_INPUTS:
             _inputs.pop(next(iter(_inputs)))
-        _inputs[case] = model_inputs(prepared.graph, trained.model)
-    predicted = infer(prepared.graph, trained.model, inputs=_inputs.get(case)).argmax(axis=1)
+        _inputs[case] = trained.model.shared_inputs(prepared.graph)
+    predicted = trained.model.predict_proba(prepared.graph, _inputs[case]).argmax(axis=1)
     best = trained.history["step"].index(trained.model.info["best_step"])
     return {
         "dataset": case.dataset,

@@ -13,18 +13,18 @@ _HOME = {
     "GrandPlusClassifier": "estimator",
     "GrandPlusError": "runtime.errors",
     "Graph": "graph.graph",
-    "Model": "methods.grandplus.model",
     "Predictor": "prediction.predictor",
     "Rows": "propagation.rows",
     "Split": "graph.splits",
     "Splits": "graph.splits",
+    "Task": "methods.protocol",
+    "fit": "methods.grandplus.method",
     "gfpush": "propagation.gfpush",
-    "infer": "methods.grandplus.inference",
+    "load_model": "methods.protocol",
     "load_settings": "pipeline.settings",
     "propagate": "propagation.power",
     "propagation_weights": "propagation.matrices",
     "save_dataset": "importing.python",
-    "train": "methods.grandplus.training",
 }
 __all__ = sorted(_HOME)
 

@@ -23,9 +23,9 @@ from grandplus.graph.features import FEW, suited_scaling
 from grandplus.graph.graph import Graph
 from grandplus.graph.settings import Preprocess
 from grandplus.graph.splits import Splits
-from grandplus.methods.grandplus import training as trainer
-from grandplus.methods.grandplus.inference import infer, model_inputs
+from grandplus.methods.grandplus.method import fit
 from grandplus.methods.grandplus.settings import Settings
+from grandplus.methods.protocol import Task
 from grandplus.prediction.calibration import HeldOut, mean_of
 from grandplus.propagation.gfpush import gfpush
 from grandplus.propagation.matrices import MATRICES, Matrix, parameters
@@ -211,23 +211,13 @@ class GrandPlusClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ) -> Iterator[tuple[NDArray[np.float32], float]]:
         """Each trial's probabilities of all nodes, and its temperature."""
         device = environment.device()
-        self.models_, inputs = [], None
+        self.models_, shared = [], None
         for trial in range(self.trials):
             split = splits.of(trial)
-            trained = trainer.train(
-                graph.features,
-                graph.labels,
-                self.rows_,
-                split,
-                settings,
-                classes=graph.classes,
-                seed=[self.seed, trial],
-                device=device,
-            )
-            self.models_.append(trained.model)
-            if inputs is None and not trained.model.multiplies_first:
-                inputs = model_inputs(graph, trained.model)
-            probabilities = infer(graph, trained.model, inputs=inputs)
+            model = fit(Task(graph, split, self.rows_, [self.seed, trial], device), settings).model
+            self.models_.append(model)
+            shared = model.shared_inputs(graph) if shared is None else shared
+            probabilities = model.predict_proba(graph, shared)
             yield probabilities, held_out.add(split.val, probabilities[split.val])
 
 

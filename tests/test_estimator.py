@@ -58,7 +58,7 @@ def test_defaults_suit_columns_of_any_scale():
     scales, means = np.array([20_000, 15, 0.1]), np.array([50_000, 40, -0.3])
     classifier = GrandPlusClassifier(train_per_class=4, val_per_class=14, max_epochs=60)
     assert classifier.fit(adjacency, X * scales + means, y).score(np.arange(NODES), y) > 0.95
-    assert classifier.models_[0].train.dropout_input == 0
+    assert classifier.models_[0].settings.dropout_input == 0
 
 
 @pytest.mark.parametrize(

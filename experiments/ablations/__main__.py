@@ -19,10 +19,10 @@ import torch
 from matplotlib import pyplot as plt
 
 from experiments.intervals import half_width
-from experiments.trials import Row, fill, train_blind
+from experiments.trials import Row, fill
 from grandplus.cli.ending import ending
 from grandplus.evaluation.figures import save
-from grandplus.pipeline.cases import Case, prepare
+from grandplus.pipeline.cases import Case, prepare, train_blind
 from grandplus.runtime.storage import finished_whole
 
 FOLDER = Path(__file__).parent

@@ -12,8 +12,8 @@ from typing import Any
 import torch
 from tqdm import tqdm
 
+from grandplus.methods.grandplus.method import EarlyStopping
 from grandplus.methods.grandplus.model import MLP
-from grandplus.methods.grandplus.training import EarlyStopping
 from grandplus.pipeline.cases import Case, Prepared, prepare, train_blind
 from grandplus.propagation.gfpush import gfpush
 from grandplus.runtime.storage import finished_whole

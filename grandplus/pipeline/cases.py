@@ -7,7 +7,7 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,8 @@ from grandplus.datasets.raw import read
 from grandplus.graph.adjacency import Adjacency
 from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Split, Splits
-from grandplus.methods.grandplus.training import EarlyStopping, Trained, train
+from grandplus.methods.grandplus.method import EarlyStopping, fit
+from grandplus.methods.protocol import Task, Trained
 from grandplus.pipeline.card import CATALOG
 from grandplus.pipeline.settings import Settings, load_settings
 from grandplus.pipeline.steps import get_files, make_graph, make_rows
@@ -112,16 +113,8 @@ def train_blind(
     for nodes in (split.train, split.val):
         seen[nodes] = given[nodes]
     settings = prepared.settings
-    return train(
-        prepared.graph.features,
-        seen,
-        prepared.rows,
-        split,
-        settings.train,
-        classes=prepared.graph.classes,
-        seed=[settings.seed, trial],
-        stopping=stopping,
-    )
+    task = Task(replace(prepared.graph, labels=seen), split, prepared.rows, seed=[settings.seed, trial])
+    return fit(task, settings.train, stopping=stopping)
 
 
 def graph_folder(settings: Settings) -> Path:

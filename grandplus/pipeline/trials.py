@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import itertools
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,13 +10,11 @@ import pyarrow.parquet as pq
 import scipy.sparse as sp
 import torch
 
-from grandplus.graph.features import Features
 from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Splits
-from grandplus.methods.grandplus.inference import infer, model_inputs, plan
-from grandplus.methods.grandplus.model import Model
+from grandplus.methods.grandplus.method import Model, fit
 from grandplus.methods.grandplus.settings import Settings as Train
-from grandplus.methods.grandplus.training import train
+from grandplus.methods.protocol import Task, load_model
 from grandplus.pipeline.live import Live, Watch
 from grandplus.pipeline.settings import Settings
 from grandplus.prediction.predictions import write_predictions, write_trial
@@ -28,8 +25,6 @@ from grandplus.runtime.progress import Progress, progress
 from grandplus.runtime.storage import finished_whole
 
 GIB = 2**30
-BASE = 300 * 2**20  # of a process with PyTorch, its rows and small batches
-COPIES_OF_PARAMETERS, COPIES_OF_INPUTS = 5, 4
 
 
 def train_trials(graph: Path, rows: Path, out: Path, settings: Settings, *, live: Path) -> None:
@@ -64,31 +59,15 @@ def trials_at_once(graph: Graph, settings: Train) -> int:
     ------
     GrandPlusError : for none.
     """
-    budget, each = environment.memory(), predicted_peak(graph.features, len(graph.classes), settings)
+    budget, features = environment.memory(), graph.features
+    each = settings.training_memory(int(features.shape[1]), len(graph.classes), sparse=sp.issparse(features))
     if each <= budget:
         return budget // each
-    embed = "set train.embed to true, " if sp.issparse(graph.features) and not settings.embed else ""
+    embed = "set train.embed to true, " if sp.issparse(features) and not settings.embed else ""
     raise GrandPlusError(
         f"training would need {each / GIB:.2f} GiB of memory, and may use {budget / GIB:.2f}",
         fix=f"{embed}lower train.hidden, or set GRANDPLUS_MEMORY higher if the machine has more",
     )
-
-
-def predicted_peak(features: Features, classes: int, settings: Train) -> int:
-    """Bytes that training a model takes at most, files that are memory-mapped not counted.
-
-    Each parameter stands five times: itself, its gradient, both moments and the best so far. Of a batch
-    there are a layer's input, output and their gradients; sparse inputs stay sparse where they can.
-    """
-    width = int(features.shape[1])
-    stays_sparse = sp.issparse(features) and not settings.batchnorm and not settings.row_norm
-    inputs = settings.hidden if settings.embed else width
-    widths = [inputs, *[settings.hidden] * (settings.layers - 1), classes]
-    parameters = sum((rows + 1) * columns for rows, columns in itertools.pairwise(widths))
-    parameters += width * settings.hidden if settings.embed else 0
-    batch = settings.augmentations * (settings.batch_labelled + settings.batch_unlabelled)
-    dense = sum(widths[1:]) if stays_sparse and not settings.embed else sum(widths)
-    return BASE + 4 * (COPIES_OF_PARAMETERS * parameters + COPIES_OF_INPUTS * batch * dense)
 
 
 def model_file(folder: Path, trial: int) -> Path:
@@ -108,15 +87,9 @@ def _train_trial(
     rows = Rows.load(rows_folder, graph.adjacency.fingerprint)
     split = Splits.load(graph_folder).of(trial)
     try:
-        trained = train(
-            graph.features,
-            graph.labels,
-            rows,
-            split,
+        trained = fit(
+            Task(graph, split, rows, seed=[settings.seed, trial], device=device),
             settings.train,
-            classes=graph.classes,
-            seed=[settings.seed, trial],
-            device=device,
             info={"dataset": settings.dataset, "matrix": settings.matrix.name, "seed": settings.seed, "trial": trial},
             watch=Watch(notes, trial),
         )
@@ -141,16 +114,17 @@ def infer_trials(graph_folder: Path, model_folder: Path, out: Path) -> None:
     files = sorted(model_folder.glob("trial-*.safetensors"))
     if not files:
         raise GrandPlusError("holds no model", where=model_folder, fix="run dvc repro train")
-    inputs = way = None
+    shared = plan = None
     for trial, file in enumerate(progress(files, "infer", len(files), "trial")):
         target = out / f"{file.stem}.parquet"
         if target.exists():
             continue
-        model = Model.load(file, environment.device())
-        if way is None:
-            way = plan(graph, model)
-            print(f"infer: {way}", flush=True)
-        if inputs is None and not model.multiplies_first:
-            inputs = model_inputs(graph, model)  # the same for all trials: they share the propagation matrix
-        write_trial(target, graph, splits.of(trial), infer(graph, model, inputs=inputs))
+        model = load_model(file, environment.device())
+        assert isinstance(model, Model)
+        if plan is None:
+            plan = model.plan(graph)
+            print(f"infer: {plan}", flush=True)
+        if shared is None:
+            shared = model.shared_inputs(graph)  # the same for all trials: they share the propagation matrix
+        write_trial(target, graph, splits.of(trial), model.predict_proba(graph, shared))
     write_predictions(out, graph, splits)

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from grandplus.graph.graph import Graph
 from grandplus.methods.grandplus.model import Model, as_input
 from grandplus.methods.grandplus.random_propagation import Batch, RandomPropagation
+from grandplus.methods.protocol import load_model
 from grandplus.prediction.calibration import CALIBRATION, Calibration
 from grandplus.propagation.gfpush import push_rows
 from grandplus.propagation.rows import Rows, RowsInfo
@@ -86,14 +87,14 @@ class Predictor:
         if size > budget:
             found = f"the {len(files)} models take {size / GIB:.2f} GiB of memory, and may use {budget / GIB:.2f}"
             raise GrandPlusError(found, where=data / "model", fix="set GRANDPLUS_MEMORY higher if the machine has more")
-        first = Model.load(files[0])
+        first = _load(files[0])
         trained_on = first.info.get("dataset")
         if dataset not in (None, trained_on):
             fix = f"leave --dataset out, or run dvc exp run -S dataset={dataset} first"
             raise GrandPlusError(
                 f"dataset is {dataset}", expected=f"{trained_on}, which the models in {data / 'model'} are of", fix=fix
             )
-        models = [first, *map(Model.load, files[1:])]
+        models = [first, *map(_load, files[1:])]
         graph, info = Graph.load(data / "graph"), RowsInfo.load(data / "rows")
         calibration = Calibration.load(data / "predictions" / CALIBRATION)
         of_one_run = (
@@ -131,8 +132,14 @@ class Predictor:
         propagation = RandomPropagation(
             features,
             rows,
-            dropnode=model.train.dropnode,
-            renormalize=model.train.renormalize,
+            dropnode=model.settings.dropnode,
+            renormalize=model.settings.renormalize,
             sparse=sp.issparse(features) and model.mlp.takes_sparse,
         )
         return propagation.expected(rows.node)
+
+
+def _load(file: Path) -> Model:
+    model = load_model(file)
+    assert isinstance(model, Model)
+    return model

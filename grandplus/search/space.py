@@ -6,12 +6,12 @@ import os
 from typing import Any
 
 import psutil  # type: ignore[import-untyped]
+import scipy.sparse as sp
 from optuna.trial import BaseTrial
 
 from grandplus.graph.graph import Graph
 from grandplus.pipeline.cases import Case
 from grandplus.pipeline.settings import Settings
-from grandplus.pipeline.trials import predicted_peak
 from grandplus.runtime import environment
 
 Space = dict[str, tuple[Any, ...]]
@@ -53,7 +53,8 @@ def without_too_wide(space: Space, graph: Graph, settings: Settings) -> Space:
 
     def fits(width: int) -> bool:
         wide = settings.train.model_copy(update={"layers": 2, "hidden": width})
-        return predicted_peak(graph.features, len(graph.classes), wide) <= budget
+        size, sparse = int(graph.features.shape[1]), sp.issparse(graph.features)
+        return bool(wide.training_memory(size, len(graph.classes), sparse=sparse) <= budget)
 
     fitting, out = ([width for width in space["train.hidden"] if fits(width) == wanted] for wanted in (True, False))
     if out:

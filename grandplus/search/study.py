@@ -16,7 +16,6 @@ import optuna
 import torch
 from optuna.trial import FrozenTrial, Trial, TrialState
 
-from grandplus.methods.grandplus.inference import infer
 from grandplus.pipeline.cases import Case, prepare, train_blind
 from grandplus.pipeline.trials import trials_at_once
 from grandplus.runtime.errors import GrandPlusError
@@ -134,7 +133,7 @@ def validation(seed: int, case: Case) -> float | str:
         trained = train_blind(prepared, split, seed)
     except GrandPlusError as error:
         return str(error)
-    predicted = infer(prepared.graph, trained.model)[split.val].argmax(axis=1)
+    predicted = trained.model.predict_proba(prepared.graph)[split.val].argmax(axis=1)
     return float((predicted == prepared.graph.labels[split.val]).mean())
 
 

@@ -13,7 +13,6 @@ from grandplus.graph.adjacency import as_adjacency
 from grandplus.graph.drawing import make_splits
 from grandplus.graph.graph import Graph
 from grandplus.graph.settings import Preprocess
-from grandplus.methods.grandplus.inference import infer
 from grandplus.methods.grandplus.model import MLP, Model
 from grandplus.pipeline.settings import load_settings
 from grandplus.prediction.predictions import write_predictions, write_trial
@@ -35,7 +34,8 @@ def checkout(tmp_path, monkeypatch):
     split = {"train": np.array([3, 7]), "val": np.array([0, 5]), "test": np.array([1, 2])}
     train = load_settings(dataset="cora", matrix="ppr").train
     torch.manual_seed(0)
-    model = Model(MLP(16, 2, train), WEIGHTS, graph.classes, train, {"dataset": "star"})
+    common = {"classes": graph.classes, "settings": train, "info": {"dataset": "star"}}
+    model = Model(mlp=MLP(16, 2, train), weights=WEIGHTS, **common)
     for folder in ("graph", "rows", "model", "predictions"):
         (tmp_path / "data" / folder).mkdir(parents=True)
     data = tmp_path / "data"
@@ -44,7 +44,7 @@ def checkout(tmp_path, monkeypatch):
     splits.save(data / "graph")
     gfpush(graph, [3], weights=WEIGHTS, rmax=0, top_k=2).save(data / "rows")
     model.save(data / "model" / "trial-00000.safetensors")
-    write_trial(data / "predictions" / "trial-00000.parquet", graph, splits.of(0), infer(graph, model))
+    write_trial(data / "predictions" / "trial-00000.parquet", graph, splits.of(0), model.predict_proba(graph))
     write_predictions(data / "predictions", graph, splits)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("grandplus.answers.predictor.KEPT", 12)
@@ -80,7 +80,7 @@ def test_a_leaf_of_a_star(checkout, capsys):
         "leaf 8": ["two", "no"], "leaf 9": ["two", "no"],
     }  # fmt: skip
     assert sum(float(line[1]) for line in classes[1:]) == pytest.approx(1, abs=1e-3)
-    full = infer(checkout.graph, checkout.models[0]).argmax(axis=1)
+    full = checkout.models[0].predict_proba(checkout.graph).argmax(axis=1)
     by_class = {
         name: pi[kept][full[kept] == number].sum() / pi[kept].sum() for number, name in enumerate(["one", "two"])
     }

@@ -11,9 +11,10 @@ from experiments.intervals import mean_and_error
 from experiments.sensitivity.__main__ import neighbours, table
 from experiments.table2 import __main__ as table2
 from experiments.table2.__main__ import Cell
-from experiments.trials import best_on_validation, fill, read_rows, train_blind
+from experiments.trials import best_on_validation, fill, read_rows
 from experiments.unlabelled.__main__ import table as unlabelled_table
-from grandplus.pipeline.cases import Case
+from grandplus.pipeline import cases
+from grandplus.pipeline.cases import Case, train_blind
 
 CASES = [Case("cora", "ppr"), Case("cora", "avg", (("train.lr", 0.1),))]
 
@@ -73,7 +74,7 @@ def test_the_choice_does_not_depend_on_test_labels(prepared, tmp_path, monkeypat
 
 def test_training_is_given_no_test_label(prepared, monkeypatch):
     given = {}
-    monkeypatch.setattr(trials, "train", lambda features, labels, *_, **__: given.update(labels=labels))
+    monkeypatch.setattr(cases, "fit", lambda task, *_, **__: given.update(labels=task.graph.labels))
     found = prepared(CASES[0], 1)
     split = found.splits.of(0)
     train_blind(found, split, 0)

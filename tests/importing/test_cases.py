@@ -11,8 +11,8 @@ from own import run_import
 
 from grandplus.datasets.fetch.fetch import fetch
 from grandplus.datasets.raw import read
-from grandplus.methods.grandplus.inference import infer
-from grandplus.methods.grandplus.training import train
+from grandplus.methods.grandplus.method import fit
+from grandplus.methods.protocol import Task
 from grandplus.pipeline.card import CATALOG
 from grandplus.pipeline.settings import load_settings
 from grandplus.pipeline.steps import make_graph
@@ -90,8 +90,8 @@ def test_it_runs_or_is_refused(case, tmp_path, monkeypatch, capsys, checkout):
     settings, graph, rows, split = imported(checkout, tmp_path / "raw")
     assert graph.facts | counts_of(case) == graph.facts
     options = settings.train.model_copy(update={"max_epochs": 3, "warmup": 1})
-    trained = train(graph.features, graph.labels, rows, split, options, classes=graph.classes, seed=[0, 0])
-    probabilities = infer(graph, trained.model)
+    trained = fit(Task(graph, split, rows, seed=[0, 0]), options)
+    probabilities = trained.model.predict_proba(graph)
     # Every node is predicted, isolated ones too, and nothing is NaN.
     assert probabilities.shape == (graph.facts["nodes"], graph.facts["classes"])
     np.testing.assert_allclose(probabilities.sum(axis=1), 1, rtol=1e-5)
@@ -108,8 +108,8 @@ def test_the_card_learns_what_is_there_to_learn(tmp_path, monkeypatch, checkout)
     assert run_import(monkeypatch, checkout, "mine", *files_of("amazon_photo")) == 0
     settings, graph, rows, split = imported(checkout, tmp_path / "raw")
     options = settings.train.model_copy(update={"max_epochs": 250})
-    trained = train(graph.features, graph.labels, rows, split, options, classes=graph.classes, seed=[0, 0])
-    right = infer(graph, trained.model).argmax(axis=1) == graph.labels
+    trained = fit(Task(graph, split, rows, seed=[0, 0]), options)
+    right = trained.model.predict_proba(graph).argmax(axis=1) == graph.labels
     assert right[split.test].mean() > 0.88
 
 

@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from grandplus.graph.adjacency import as_adjacency
+from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Split
-from grandplus.methods.grandplus.training import train
+from grandplus.methods.grandplus.method import fit
+from grandplus.methods.protocol import Task
 from grandplus.pipeline import live
 from grandplus.pipeline.live import Live, Watch
 from grandplus.pipeline.settings import load_settings
@@ -62,7 +65,7 @@ def test_training_tells_each_validation():
     split = Split(nodes[:4], nodes[4:8], nodes[8:], nodes[8:])
     settings = load_settings(dataset="cora", matrix="ppr", train={"max_epochs": 21, "hidden": 4}).train
     seen: list[dict[str, float]] = []
-    features = np.eye(12, dtype=np.float32)
-    trained = train(features, labels, rows, split, settings, classes=["a", "b"], watch=seen.append)
+    graph = Graph(as_adjacency(ring), np.eye(12, dtype=np.float32), labels, ["a", "b"], nodes)
+    trained = fit(Task(graph, split, rows), settings, watch=seen.append)
     assert {name: [scores[name] for scores in seen] for name in seen[0]} == trained.history
     assert len(seen) == 3

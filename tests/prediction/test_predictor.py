@@ -7,7 +7,6 @@ import torch
 
 from grandplus.graph.adjacency import build_adjacency
 from grandplus.graph.graph import Graph
-from grandplus.methods.grandplus.inference import infer
 from grandplus.methods.grandplus.model import MLP, Model
 from grandplus.pipeline.settings import load_settings
 from grandplus.pipeline.steps import make_graph
@@ -36,7 +35,8 @@ def predictor_of(graph, rmax=SETTINGS.gfpush.rmax, **train):
     for seed in range(len(TEMPERATURES)):
         torch.manual_seed(seed)
         mlp = MLP(graph.features.shape[1], len(graph.classes), settings)
-        models.append(Model(mlp, tuple(w.tolist()), graph.classes, settings, {"dataset": "cora"}))
+        common = {"classes": graph.classes, "settings": settings, "info": {"dataset": "cora"}}
+        models.append(Model(mlp=mlp, weights=tuple(w.tolist()), **common))
     info = RowsInfo("ppr", tuple(w.tolist()), rmax, 3, graph.adjacency.nodes, "")
     return Predictor(graph, models, info, Calibration(TEMPERATURES, 0.9))
 
@@ -86,7 +86,7 @@ def test_whole_rows_give_what_full_inference_gives(cora, changes):
     predictor = predictor_of(cora, rmax=0, **changes)
     answers = predictor.answer(NODES[::-20])
     assert answers.node.tolist() == NODES[::-20][::-1].tolist()
-    expected = predictor.calibration.combine(infer(cora, model) for model in predictor.models)[answers.node]
+    expected = predictor.calibration.combine(model.predict_proba(cora) for model in predictor.models)[answers.node]
     np.testing.assert_allclose(answers.probabilities, expected, atol=2e-5)
     assert answers.l1_error.max() < 1e-6
     assert answers.predicted.tolist() == answers.probabilities.argmax(axis=1).tolist()

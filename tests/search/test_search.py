@@ -18,18 +18,17 @@ from pathlib import Path
 import numpy as np
 import optuna
 import pytest
+import scipy.sparse as sp
 from optuna.trial import TrialState
 from processes import CHECKOUT, wait_until
 from ruamel.yaml import YAML
 
 from experiments import trials
 from grandplus.cli.search import main, search
-from grandplus.methods.grandplus.inference import infer
 from grandplus.pipeline import cases
 from grandplus.pipeline.card import read_card
 from grandplus.pipeline.cases import Case, prepare
 from grandplus.pipeline.settings import load_settings
-from grandplus.pipeline.trials import predicted_peak
 from grandplus.propagation import shards
 from grandplus.runtime import environment, pools
 from grandplus.runtime.errors import GrandPlusError
@@ -147,7 +146,7 @@ def by_exact_inference(case: Case, seed: int) -> float:
     prepared = cases.prepare(case, 3)
     split = prepared.splits.of(seed)
     model = trials.train_blind(prepared, split, seed).model
-    return float((infer(prepared.graph, model).argmax(axis=1) == prepared.graph.labels)[split.val].mean())
+    return float((model.predict_proba(prepared.graph).argmax(axis=1) == prepared.graph.labels)[split.val].mean())
 
 
 def test_rows_are_made_once_for_each_propagation_and_the_best_is_by_validation(checkout, here, monkeypatch):
@@ -158,7 +157,7 @@ def test_rows_are_made_once_for_each_propagation_and_the_best_is_by_validation(c
         return shards.write_shards(*arguments, **settings)
 
     monkeypatch.setattr(cases, "write_shards", write_shards)
-    monkeypatch.setattr(trials, "infer", None)  # so no test node is looked at
+    monkeypatch.setattr(trials, "score_trial", None)  # so no test node is looked at
     search("ring", "avg", TRIALS)
     found = studies(checkout)
     asked = [
@@ -216,8 +215,10 @@ def test_what_cannot_be_trained_is_noted_and_the_search_goes_on(checkout, here, 
 
 
 def test_widths_that_memory_has_no_room_for_are_left_out(checkout, here, monkeypatch, capsys):
-    needed = predicted_peak(prepare(Case("ring", "avg"), 3).graph.features, 3, Case("ring", "avg").settings(3).train)
-    monkeypatch.setattr("grandplus.inference.BASE", 0)  # which needs less than training, but for this
+    features = prepare(Case("ring", "avg"), 3).graph.features
+    training = Case("ring", "avg").settings(3).train
+    needed = training.training_memory(features.shape[1], 3, sparse=sp.issparse(features))
+    monkeypatch.setattr("grandplus.methods.grandplus.inference.BASE", 0)  # which needs less than training, but for this
     monkeypatch.setenv("GRANDPLUS_MEMORY", f"{needed + 2**16}B")
     search("ring", "avg", {"network": 6, "propagation": 1})
     [left_out] = [line for line in capsys.readouterr().out.splitlines() if line.startswith("left out")]

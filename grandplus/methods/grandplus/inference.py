@@ -1,4 +1,4 @@
-"""Predictions for all nodes from finished models (the paper's Eq. 15)."""
+"""Propagation for predictions of all nodes (the paper's Eq. 15), within a budget of memory."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from grandplus.graph.features import Features
 from grandplus.graph.graph import Graph
 from grandplus.methods.grandplus.csr import CSR
-from grandplus.methods.grandplus.model import ROWS_AT_ONCE, Model
 from grandplus.propagation.columns import propagate_columns
 from grandplus.propagation.power import BUFFERS, LINE
 from grandplus.runtime import environment, pools
@@ -22,46 +21,23 @@ from grandplus.runtime.storage import reserve, scratch_root
 
 GIB = 2**30
 BASE = 400 * 2**20  # of the process itself, with PyTorch
-
-
-def infer(graph: Graph, model: Model, *, inputs: NDArray[np.float32] | None = None) -> NDArray[np.float32]:
-    """Class probabilities of every node: float32 (n, C).
-
-    Propagates the narrower side of the first layer where that is exact: (ΠX)W = Π(XW).
-
-    inputs : ``model_inputs(graph, model)`` if it is there already, from a model of the same settings
-
-    Raises
-    ------
-    GrandPlusError : it needs more memory than ``GRANDPLUS_MEMORY`` allows, or more disk than there is.
-    """
-    if not model.multiplies_first:
-        return model.predict_proba(model_inputs(graph, model) if inputs is None else inputs)
-    way = plan(graph, model)
-    products = _multiply(graph.features, model.first_weight, way.array(graph.adjacency.nodes))
-    propagate_columns(graph, products, weights=model.weights, columns=way.columns, out=products)
-    return model.predict_proba_of_products(_scaled(products, model))
-
-
-def model_inputs(graph: Graph, model: Model) -> NDArray[np.float32]:
-    """What the MLP takes, by power iteration: ΠX, or (1 - δ)ΠX if the model doesn't renormalise.
-
-    float32 (n, d); models of the same settings share it.
-    """
-    way = plan(graph, model)
-    out = way.array(graph.adjacency.nodes)
-    propagate_columns(graph, graph.features, weights=model.weights, columns=way.columns, out=out)
-    return _scaled(out, model)
+ROWS_AT_ONCE = 8192
 
 
 @dataclass(frozen=True)
 class Plan:
     """How inference keeps within a budget of memory.
 
-    width : columns in all
-    columns : to propagate at a time
-    in_memory : whether the array of all columns is, or else lies in a file that is memory-mapped
-    peak : bytes, predicted; files that are memory-mapped are not counted but for the adjacency
+    Attributes
+    ----------
+    width : int
+        Columns in all.
+    columns : int
+        Columns to propagate at a time.
+    in_memory : bool
+        Whether the array of all columns is in memory; else it lies in a file that is memory-mapped.
+    peak : int
+        Bytes of memory, as predicted. Files that are memory-mapped are not counted, but the adjacency is.
     """
 
     width: int
@@ -74,7 +50,13 @@ class Plan:
         return f"{self.peak / GIB:.2f} GiB of memory at most, {self.columns} of {self.width} columns at a time{where}"
 
     def array(self, nodes: int) -> NDArray[np.float32]:
-        """Of shape (nodes, width), where the plan says."""
+        """An array (nodes, width) where the plan says.
+
+        Raises
+        ------
+        GrandPlusError
+            The disk has no room for the file.
+        """
         if self.in_memory:
             return np.empty((nodes, self.width), np.float32)
         size = 4 * nodes * self.width
@@ -90,11 +72,23 @@ class Plan:
             return np.memmap(file, np.float32, "r+", shape=(nodes, self.width))
 
 
-def plan(graph: Graph, model: Model) -> Plan:
-    """As many columns at a time as ``GRANDPLUS_MEMORY`` allows; the same bytes come out for any."""
+def plan(graph: Graph, width: int, parameters: int) -> Plan:
+    """Take as many columns at a time as ``GRANDPLUS_MEMORY`` allows; any number gives the same bytes.
+
+    Parameters
+    ----------
+    graph : Graph
+    width : int
+        Columns to propagate.
+    parameters : int
+        Bytes of the model's parameters.
+
+    Raises
+    ------
+    GrandPlusError
+        The budget is too small for any plan.
+    """
     nodes, budget = graph.adjacency.nodes, environment.memory()
-    width = model.first_weight.shape[1] if model.multiplies_first else int(graph.features.shape[1])
-    parameters = sum(tensor.nbytes for tensor in model.mlp.state_dict().values())
     adjacency = graph.adjacency.indptr.nbytes + graph.adjacency.indices.nbytes
     fixed = BASE + parameters + adjacency + 4 * nodes * len(graph.classes)
     a_column = 4 * BUFFERS * nodes
@@ -111,8 +105,43 @@ def plan(graph: Graph, model: Model) -> Plan:
     )
 
 
+def propagate_features(graph: Graph, weights: tuple[float, ...], plan: Plan) -> NDArray[np.float32]:
+    """ΠX: float32 (n, d).
+
+    Parameters
+    ----------
+    graph : Graph
+    weights : tuple of float
+        w_0..w_N of Π.
+    plan : Plan
+        Of width d.
+    """
+    out = plan.array(graph.adjacency.nodes)
+    propagate_columns(graph, graph.features, weights=weights, columns=plan.columns, out=out)
+    return out
+
+
+def propagate_products(
+    graph: Graph, first_weight: NDArray[np.float32], weights: tuple[float, ...], plan: Plan
+) -> NDArray[np.float32]:
+    """Π(XW): float32 (n, h).
+
+    Parameters
+    ----------
+    graph : Graph
+    first_weight : float32 (d, h)
+    weights : tuple of float
+        w_0..w_N of Π.
+    plan : Plan
+        Of width h.
+    """
+    products = _multiply(graph.features, first_weight, plan.array(graph.adjacency.nodes))
+    propagate_columns(graph, products, weights=weights, columns=plan.columns, out=products)
+    return products
+
+
 def _multiply(features: Features, weight: NDArray[np.float32], out: NDArray[np.float32]) -> NDArray[np.float32]:
-    """X W by blocks of rows, each summed by one thread."""
+    """XW by blocks of rows, each summed by one thread."""
     dense = torch.from_numpy(weight)
 
     def multiply(start: int) -> None:
@@ -130,9 +159,3 @@ def _multiply(features: Features, weight: NDArray[np.float32], out: NDArray[np.f
     for _ in pools.map_threads(multiply, range(0, len(out), ROWS_AT_ONCE)):
         pass
     return out
-
-
-def _scaled(values: NDArray[np.float32], model: Model) -> NDArray[np.float32]:
-    if not model.train.renormalize:
-        values *= np.float32(1 - model.train.dropnode)
-    return values

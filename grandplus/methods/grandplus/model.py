@@ -3,30 +3,23 @@
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, cast
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save
 from torch import Tensor, nn
 
+from grandplus.graph.graph import Graph
+from grandplus.methods import protocol
+from grandplus.methods.grandplus import inference
 from grandplus.methods.grandplus.embedding import Embedding
 from grandplus.methods.grandplus.layer_input import layer_input
 from grandplus.methods.grandplus.random_propagation import Batch, Factors
 from grandplus.methods.grandplus.settings import Settings
 from grandplus.methods.grandplus.sparse_linear import SparseLinear
-from grandplus.runtime.errors import GrandPlusError
-from grandplus.runtime.storage import finished_whole
-
-FORMAT_VERSION = 2
-INFO = "grandplus"  # the one key of the header: several would be written in random order
-ROWS_AT_ONCE = 8192
 
 
 class MLP(nn.Module):
@@ -120,20 +113,65 @@ def as_input(batch: Batch, device: str) -> Tensor | Factors:
     return batch if isinstance(batch, tuple) else torch.from_numpy(batch).to(device)
 
 
-@dataclass(frozen=True, eq=False)
-class Model:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Model(protocol.Model):
     """A trained MLP with all that is needed to use it.
 
-    weights : w_0..w_N of the propagation matrix that it was trained on
-    classes : names
-    info : its settings and how its training went
+    Attributes
+    ----------
+    mlp : MLP
+    weights : tuple of float
+        w_0..w_N of the propagation matrix that it was trained on.
     """
+
+    method: ClassVar[str] = "grandplus"
 
     mlp: MLP
     weights: tuple[float, ...]
-    classes: list[str]
-    train: Settings
-    info: dict[str, Any]
+
+    def predict_proba(self, graph: Graph, shared: NDArray[np.float32] | None = None) -> NDArray[np.float32]:
+        """Class probabilities of every node by power iteration (Eq. 15).
+
+        The narrower side of the first layer is propagated where that is exact: (ΠX)W = Π(XW).
+
+        Parameters
+        ----------
+        graph : Graph
+        shared : float32 (n, d), optional
+            What ``shared_inputs(graph)`` of a model of the same settings has given.
+
+        Returns
+        -------
+        float32 (n, C)
+
+        Raises
+        ------
+        GrandPlusError
+            It needs more memory than ``GRANDPLUS_MEMORY`` allows, or more disk than there is.
+        """
+        if self.multiplies_first:
+            products = inference.propagate_products(graph, self.first_weight, self.weights, self.plan(graph))
+            return self.probabilities_of_products(self._scaled(products))
+        inputs = self.shared_inputs(graph) if shared is None else shared
+        assert inputs is not None
+        return self.probabilities_of(inputs)
+
+    def shared_inputs(self, graph: Graph) -> NDArray[np.float32] | None:
+        """What the MLP takes of every node: ΠX, or (1 - δ)ΠX if the model doesn't renormalise.
+
+        Returns
+        -------
+        float32 (n, d) or None
+            None if the first product comes before propagation: that differs from model to model.
+        """
+        if self.multiplies_first:
+            return None
+        return self._scaled(inference.propagate_features(graph, self.weights, self.plan(graph)))
+
+    def plan(self, graph: Graph) -> inference.Plan:
+        """How ``predict_proba`` keeps within ``GRANDPLUS_MEMORY``."""
+        width = self.first_weight.shape[1] if self.multiplies_first else int(graph.features.shape[1])
+        return inference.plan(graph, width, sum(tensor.nbytes for tensor in self.tensors().values()))
 
     @property
     def multiplies_first(self) -> bool:
@@ -151,12 +189,12 @@ class Model:
             weight = torch.cat(list(cast(SparseLinear, self.mlp.linears[0]).blocks), dim=1)
         return np.asarray(weight.detach().cpu().numpy())
 
-    def predict_proba(self, inputs: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Class probabilities: float32 (b, C) from the inputs (b, d) of b nodes."""
+    def probabilities_of(self, inputs: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Class probabilities float32 (b, C) from propagated features (b, d) of b nodes."""
         return self._probabilities(self.mlp, inputs)
 
-    def predict_proba_of_products(self, products: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The same from propagated products with the first weight: (b, h)."""
+    def probabilities_of_products(self, products: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Class probabilities float32 (b, C) from propagated products with the first weight: (b, h)."""
         if self.mlp.embedding is not None:
             return self._probabilities(self.mlp, products)
         bias = cast(Tensor, self.mlp.linears[0].bias)
@@ -167,45 +205,28 @@ class Model:
         self.mlp.eval()
         device = next(self.mlp.parameters()).device
         out = np.empty((len(inputs), len(self.classes)), np.float32)
-        for start in range(0, len(inputs), ROWS_AT_ONCE):
-            part = torch.from_numpy(inputs[start : start + ROWS_AT_ONCE])
-            out[start : start + ROWS_AT_ONCE] = logits(part.to(device)).softmax(dim=-1).cpu().numpy()
+        for start in range(0, len(inputs), inference.ROWS_AT_ONCE):
+            part = torch.from_numpy(inputs[start : start + inference.ROWS_AT_ONCE])
+            out[start : start + inference.ROWS_AT_ONCE] = logits(part.to(device)).softmax(dim=-1).cpu().numpy()
         return out
 
-    def save(self, file: Path | str) -> None:
-        """Write a ``safetensors`` file; the settings stand in its header."""
-        header = {
-            "format_version": FORMAT_VERSION,
-            "weights": self.weights,
-            "features": self.mlp.features,
-            "classes": self.classes,
-            "train": self.train.model_dump(),
-            "info": self.info,
-        }
-        tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in self.mlp.state_dict().items()}
-        content = save(tensors, metadata={INFO: json.dumps(header, sort_keys=True)})
-        with finished_whole(Path(file)) as partial:
-            partial.write_bytes(content)
+    def _scaled(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The mean over DropNode: Eq. 8 as printed has the factor 1 - δ, renormalised rows have none."""
+        if not self.settings.renormalize:
+            values *= np.float32(1 - self.settings.dropnode)
+        return values
+
+    def tensors(self) -> dict[str, Tensor]:
+        """The state of the MLP."""
+        return dict(self.mlp.state_dict())
+
+    def header(self) -> dict[str, Any]:
+        """Width of the features, and w_0..w_N."""
+        return {"features": self.mlp.features, "weights": self.weights}
 
     @classmethod
-    def load(cls, file: Path | str, device: str = "cpu") -> Model:
-        """Read a model back.
-
-        Raises
-        ------
-        GrandPlusError : the file is missing, damaged or no model of this format.
-        """
-        try:
-            with safe_open(str(file), framework="pt") as content:
-                header = json.loads((content.metadata() or {})[INFO])
-                tensors = {name: content.get_tensor(name) for name in content.keys()}  # noqa: SIM118
-        except (OSError, SafetensorError, KeyError, ValueError) as error:
-            raise GrandPlusError(f"is no readable model: {error}", where=file, fix="run dvc repro train") from None
-        if header["format_version"] != FORMAT_VERSION:
-            raise GrandPlusError(
-                f"format version is {header['format_version']}", where=file, expected=str(FORMAT_VERSION)
-            )
-        train = Settings.model_validate(header["train"])
-        mlp = MLP(header["features"], len(header["classes"]), train)
+    def restored(cls, header: dict[str, Any], tensors: dict[str, Tensor], device: str, **common: Any) -> Self:
+        """The model again, from what ``header`` and ``tensors`` gave."""
+        mlp = MLP(header["features"], len(common["classes"]), common["settings"])
         mlp.load_state_dict(tensors)
-        return cls(mlp.to(device), tuple(header["weights"]), header["classes"], train, header["info"])
+        return cls(mlp=mlp.to(device), weights=tuple(header["weights"]), **common)

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from grandplus.runtime.validation import Count, Fraction, NonNegative, Positive, Section
+from grandplus.methods.settings import MethodSettings
+from grandplus.runtime.validation import Count, Fraction, NonNegative, Positive
+
+BASE = 300 * 2**20  # bytes of a process with PyTorch, its rows and small batches
+COPIES_OF_PARAMETERS = 5  # a value, its gradient, both moments and the best so far
+COPIES_OF_INPUTS = 4  # a layer's input, its output and their gradients
 
 NEEDS_ROWS = True  # of Π, for the nodes that are trained on and validated
 PUBLISHED: dict[str, dict[str, Any]] = {}  # by dataset; GRAND+'s own stand in the cards
 
 
-class Settings(Section):
+class Settings(MethodSettings):
     """The defaults are what the paper's small citation graphs agree on. A card states what differs."""
 
     lr: Positive = 1e-2  # Adam's learning rate
@@ -41,3 +47,34 @@ class Settings(Section):
     patience: Count = 50  # validations (one every 10 steps) without improvement
     max_epochs: Count = 5000  # passes over the labelled nodes at most
     renormalize: bool = True  # divide an augmented row by its surviving sum; Eq. 8 taken literally trains far worse
+
+    def parameters(self, features: int, classes: int) -> int:
+        """How many values the MLP has, for features of this width."""
+        embedding = features * self.hidden if self.embed else 0
+        return embedding + sum(
+            (inputs + 1) * outputs for inputs, outputs in itertools.pairwise(self.widths(features, classes))
+        )
+
+    def training_memory(self, features: int, classes: int, *, sparse: bool) -> int:
+        """Bytes that training one model takes at most; files that are memory-mapped are not counted.
+
+        Sparse inputs stay sparse into the first layer where they can, and need no dense batch.
+
+        Parameters
+        ----------
+        features : int
+            Width of the feature matrix.
+        classes : int
+        sparse : bool
+            Whether the features are sparse.
+        """
+        widths = self.widths(features, classes)
+        batch = self.augmentations * (self.batch_labelled + self.batch_unlabelled)
+        stays_sparse = sparse and not (self.batchnorm or self.row_norm or self.embed)
+        dense = sum(widths[1:]) if stays_sparse else sum(widths)
+        values = COPIES_OF_PARAMETERS * self.parameters(features, classes) + COPIES_OF_INPUTS * batch * dense
+        return BASE + 4 * values
+
+    def widths(self, features: int, classes: int) -> list[int]:
+        """Of the inputs of each linear layer, and of the last one's output."""
+        return [self.hidden if self.embed else features, *[self.hidden] * (self.layers - 1), classes]

@@ -1,5 +1,7 @@
 """The learnable representation against a dense first layer; what a step may touch."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -11,12 +13,12 @@ from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Split
 from grandplus.methods.grandplus.adam import Adam, AdamOnGPU
 from grandplus.methods.grandplus.embedding import Embedding, _product
-from grandplus.methods.grandplus.inference import infer
-from grandplus.methods.grandplus.model import MLP, Model, Snapshot
-from grandplus.methods.grandplus.training import train
+from grandplus.methods.grandplus.method import fit
+from grandplus.methods.grandplus.model import MLP, Snapshot
+from grandplus.methods.protocol import Task, load_model
 from grandplus.propagation.gfpush import gfpush
 from grandplus.propagation.matrices import propagation_weights
-from grandplus.runtime.errors import GrandPlusError
+from grandplus.runtime.errors import ArgumentError
 
 FEATURES, CLASSES = 200, ["a", "b", "c"]
 
@@ -141,24 +143,23 @@ def test_it_learns_and_infers(problem, train_settings, tmp_path):
     """Beyond chance by far; and a model that was saved predicts the same."""
     graph, rows, split = problem
     settings = train_settings(embed=True, lr=0.05, max_epochs=100, dropout_input=0.2)
-    trained = train(graph.features, graph.labels, rows, split, settings, classes=CLASSES)
-    probabilities = infer(graph, trained.model)
+    trained = fit(Task(graph, split, rows), settings)
+    probabilities = trained.model.predict_proba(graph)
     assert (probabilities.argmax(axis=1) == graph.labels)[split.test].mean() > 0.7
     trained.model.save(tmp_path / "model.safetensors")
-    np.testing.assert_array_equal(infer(graph, Model.load(tmp_path / "model.safetensors")), probabilities)
+    np.testing.assert_array_equal(load_model(tmp_path / "model.safetensors").predict_proba(graph), probabilities)
 
 
 def test_validation_sees_what_inference_does(problem, train_settings):
     """With whole rows: the accuracy noted at the best step is that of the predictions."""
     graph, rows, split = problem
-    trained = train(
-        graph.features, graph.labels, rows, split, train_settings(embed=True, max_epochs=30), classes=CLASSES
-    )
-    right = infer(graph, trained.model).argmax(axis=1) == graph.labels
+    trained = fit(Task(graph, split, rows), train_settings(embed=True, max_epochs=30))
+    right = trained.model.predict_proba(graph).argmax(axis=1) == graph.labels
     assert right[split.val].mean() == pytest.approx(trained.model.info["val_accuracy"])
 
 
 def test_dense_features_are_refused(problem, train_settings):
     graph, rows, split = problem
-    with pytest.raises(GrandPlusError, match=r"train.embed is true, but the features are dense; set train.embed"):
-        train(graph.features.toarray(), graph.labels, rows, split, train_settings(embed=True), classes=CLASSES)
+    dense = dataclasses.replace(graph, features=graph.features.toarray())
+    with pytest.raises(ArgumentError, match=r"train.embed is true, but the features are dense; set train.embed"):
+        fit(Task(dense, split, rows), train_settings(embed=True))

@@ -12,7 +12,7 @@ import torch
 from grandplus.graph.adjacency import as_adjacency
 from grandplus.graph.graph import Graph
 from grandplus.methods.grandplus import inference
-from grandplus.methods.grandplus.inference import Plan, infer, model_inputs, plan
+from grandplus.methods.grandplus.inference import Plan
 from grandplus.methods.grandplus.model import MLP, Model
 from grandplus.propagation.power import BUFFERS
 from grandplus.runtime.errors import GrandPlusError
@@ -35,7 +35,7 @@ def model_of(train_settings, **changes):
     for norm in mlp.norms:  # as if trained
         norm.running_mean.normal_()
         norm.running_var.uniform_(0.5, 2)
-    return Model(mlp, WEIGHTS, ["a", "b", "c"], settings, {})
+    return Model(classes=["a", "b", "c"], settings=settings, mlp=mlp, weights=WEIGHTS)
 
 
 def propagated(graph):
@@ -58,17 +58,17 @@ def propagated(graph):
 def test_probabilities_are_those_of_the_dense_formula(graph, train_settings, changes, first, renormalize):
     model = model_of(train_settings, renormalize=renormalize, **changes)
     assert model.multiplies_first is first
-    inputs = propagated(graph) * (1 if renormalize else 1 - model.train.dropnode)
+    inputs = propagated(graph) * (1 if renormalize else 1 - model.settings.dropnode)
     exact = model.mlp.double().eval()(torch.from_numpy(inputs)).softmax(-1).detach().numpy()
     model.mlp.float()
-    np.testing.assert_allclose(infer(graph, model), exact, atol=1e-5)
+    np.testing.assert_allclose(model.predict_proba(graph), exact, atol=1e-5)
 
 
 def test_dense_features_give_what_the_same_sparse_ones_do(graph, train_settings):
     model = model_of(train_settings, hidden=5)
     assert model.multiplies_first
     dense = dataclasses.replace(graph, features=graph.features.toarray())
-    np.testing.assert_allclose(infer(dense, model), infer(graph, model), rtol=1e-6)
+    np.testing.assert_allclose(model.predict_proba(dense), model.predict_proba(graph), rtol=1e-6)
 
 
 @pytest.mark.parametrize("changes", [{"hidden": 20, "batchnorm": True}, {"hidden": 40, "embed": True}])
@@ -78,19 +78,19 @@ def test_any_budget_gives_the_same_bytes(graph, train_settings, monkeypatch, tmp
     monkeypatch.setattr(inference, "LINE", 3)
     model = model_of(train_settings, **changes)
     width = 40 if model.multiplies_first else 12
-    whole = infer(graph, model)
-    fixed = plan(graph, model).peak - 4 * 30 * width * (1 + BUFFERS)
+    whole = model.predict_proba(graph)
+    fixed = model.plan(graph).peak - 4 * 30 * width * (1 + BUFFERS)
     ways = []
     for bytes_ in (4 * 30 * width * 9, 4 * 30 * (width + 3 * BUFFERS), 4 * 30 * 3 * BUFFERS):
         monkeypatch.setenv("GRANDPLUS_MEMORY", str(fixed + bytes_))
-        ways.append(plan(graph, model))
+        ways.append(model.plan(graph))
         assert ways[-1].peak <= fixed + bytes_
-        assert infer(graph, model).tobytes() == whole.tobytes()
+        assert model.predict_proba(graph).tobytes() == whole.tobytes()
     assert [(way.columns, way.in_memory) for way in ways] == [(width, True), (3, True), (3, False)]
     assert list(tmp_path.iterdir()) == []
     monkeypatch.setenv("GRANDPLUS_MEMORY", str(fixed + 4 * 30 * 3 * BUFFERS - 1))
     with pytest.raises(GrandPlusError, match=r"inference would need 0\.39 GiB of memory, and may use 0\.39; set GRAND"):
-        infer(graph, model)
+        model.predict_proba(graph)
 
 
 def test_a_disk_too_small_for_the_file_is_an_error_before_the_work(graph, train_settings, monkeypatch, tmp_path):
@@ -107,4 +107,4 @@ def test_a_disk_too_small_for_the_file_is_an_error_before_the_work(graph, train_
 
 def test_shared_inputs_give_the_same_bytes(graph, train_settings):
     model = model_of(train_settings, batchnorm=True)
-    np.testing.assert_array_equal(infer(graph, model, inputs=model_inputs(graph, model)), infer(graph, model))
+    np.testing.assert_array_equal(model.predict_proba(graph, model.shared_inputs(graph)), model.predict_proba(graph))

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from grandplus.graph.adjacency import as_adjacency
 from grandplus.graph.graph import Graph
-from grandplus.methods.grandplus.inference import model_inputs
 from grandplus.methods.grandplus.model import MLP, Model
 from grandplus.methods.grandplus.random_propagation import RandomPropagation, _uniform
 from grandplus.propagation.gfpush import gfpush
@@ -86,9 +85,9 @@ def test_validation_sees_what_inference_sees_when_rows_are_exact(renormalize, ma
     graph = Graph(as_adjacency(edges), features, np.zeros(40, np.int64), ["a", "b"], np.arange(40))
     rows = rows_of(edges, top_k=40)
     settings = train_settings(renormalize=renormalize, dropnode=DELTA)
-    model = Model(MLP(7, 2, settings), rows.info.weights, ["a", "b"], settings, {})
+    model = Model(classes=["a", "b"], settings=settings, mlp=MLP(7, 2, settings), weights=rows.info.weights)
     propagation = RandomPropagation(features, rows, dropnode=DELTA, renormalize=renormalize)
-    np.testing.assert_allclose(dense(propagation.expected(np.arange(40))), model_inputs(graph, model), atol=1e-6)
+    np.testing.assert_allclose(dense(propagation.expected(np.arange(40))), model.shared_inputs(graph), atol=1e-6)
 
 
 @given(seed=st.integers(0, 2**32), renormalize=st.booleans())

@@ -14,15 +14,14 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
-from grandplus.graph.features import Features
 from grandplus.graph.splits import Split
 from grandplus.methods.grandplus.adam import Adam, AdamOnGPU
 from grandplus.methods.grandplus.losses import losses, warmup_weight
 from grandplus.methods.grandplus.model import MLP, Model, Snapshot, as_input
 from grandplus.methods.grandplus.random_propagation import RandomPropagation
 from grandplus.methods.grandplus.settings import Settings
-from grandplus.propagation.rows import Rows
-from grandplus.runtime.errors import GrandPlusError
+from grandplus.methods.protocol import Scores, Task, Trained
+from grandplus.runtime.errors import ArgumentError, GrandPlusError
 
 VALIDATE_EVERY = 10  # steps
 
@@ -53,49 +52,42 @@ class EarlyStopping:
         return self.without_gain >= self.patience
 
 
-@dataclass(frozen=True, eq=False)
-class Trained:
-    """What training leaves.
-
-    history : per validation: step, train_loss, train_accuracy, val_loss, val_accuracy (on
-        undropped rows, so they compare) and consistency_loss (of that step's batch)
-    """
-
-    model: Model
-    history: dict[str, list[float]]
-
-
-def train(
-    features: Features,
-    labels: NDArray[np.int64],
-    rows: Rows,
-    split: Split,
+def fit(
+    task: Task,
     settings: Settings,
     *,
-    classes: list[str],
-    seed: int | list[int] = 0,
-    device: str = "cpu",
     info: dict[str, Any] | None = None,
+    watch: Callable[[Scores], None] | None = None,
     stopping: EarlyStopping | None = None,
-    watch: Callable[[dict[str, float]], None] | None = None,
 ) -> Trained:
     """Train one model.
 
     Parameters
     ----------
-    features : float32 (n, d), dense or scipy CSR
-    labels : int64 (n,); only those of ``split.train`` and ``split.val`` are looked at
-    rows : of ``split``'s train, val and unlabelled nodes
-    seed : of initial weights, batches and augmentations
-    info : to note in the model
-    watch : is given the scores of each validation, as they stand in the history
+    task : Task
+        With rows of Π.
+    settings : Settings
+    info : dict, optional
+        What to note in the model.
+    watch : callable, optional
+        Is given the scores of each validation, as they stand in the history: step, train_loss, train_accuracy,
+        val_loss, val_accuracy (on undropped rows, so they compare) and consistency_loss (of that step's batch).
+    stopping : EarlyStopping, optional
+        By default one with the settings' patience.
 
     Raises
     ------
-    GrandPlusError : the loss is no longer finite; too few nodes for BatchNorm; dense features to embed.
+    GrandPlusError
+        The loss is no longer finite; there are too few nodes for BatchNorm.
+    ArgumentError
+        There are no rows; dense features are to be embedded.
     """
+    features, labels, rows, split = task.graph.features, task.graph.labels, task.rows, task.split
+    classes, seed, device = task.graph.classes, task.seed, task.device
+    if rows is None:
+        raise ArgumentError("there are no rows of Π to train on", expected="rows of the split's nodes")
     if settings.embed and not sp.issparse(features):
-        raise GrandPlusError("train.embed is true, but the features are dense", fix="set train.embed to false")
+        raise ArgumentError("train.embed is true, but the features are dense", fix="set train.embed to false")
     rng = np.random.default_rng(seed)
     stopping = stopping or EarlyStopping(settings.patience)
     confidence = min(2 / len(classes), 1.0) if settings.confidence == "auto" else settings.confidence
@@ -153,7 +145,10 @@ def train(
                     break
     model.load_state_dict(stopping.best.state)
     outcome = {"steps": step + 1, "best_step": stopping.best_step, "val_accuracy": stopping.best_accuracy}
-    return Trained(Model(model, rows.info.weights, classes, settings, {**(info or {}), **outcome}), history)
+    trained = Model(
+        classes=classes, settings=settings, info={**(info or {}), **outcome}, mlp=model, weights=rows.info.weights
+    )
+    return Trained(trained, history)
 
 
 def batches(

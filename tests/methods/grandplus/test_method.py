@@ -1,23 +1,28 @@
 """Training on a small graph with known classes; batches; early stopping; seeds."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
 
+from grandplus.graph.adjacency import as_adjacency
+from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Split
+from grandplus.methods.grandplus.method import EarlyStopping, batches, fit
 from grandplus.methods.grandplus.model import MLP
-from grandplus.methods.grandplus.training import EarlyStopping, batches, train
+from grandplus.methods.protocol import Task
 from grandplus.propagation.gfpush import gfpush
 from grandplus.propagation.matrices import propagation_weights
-from grandplus.runtime.errors import GrandPlusError
+from grandplus.runtime.errors import ArgumentError, GrandPlusError
 
 NODES, CLASSES = 60, ["a", "b", "c"]
 
 
 @pytest.fixture(scope="module")
 def problem():
-    """Three dense communities whose features tell them apart: (features, labels, rows, split)."""
+    """Three dense communities whose features tell them apart: a task of them."""
     rng = np.random.default_rng(0)
     labels = np.arange(NODES) % 3
     same = labels[:, None] == labels
@@ -25,12 +30,17 @@ def problem():
     features = (np.eye(3)[labels] + 0.3 * rng.random((NODES, 3))).astype(np.float32)
     rows = gfpush(edges, np.arange(NODES), weights=propagation_weights("avg", order=2), rmax=1e-6, top_k=16)
     split = Split(np.arange(9), np.arange(9, 30), np.arange(30, NODES), np.arange(9, NODES))
-    return features, labels, rows, split
+    graph = Graph(as_adjacency(edges), features, labels, CLASSES, np.arange(NODES))
+    return Task(graph, split, rows)
+
+
+def with_graph(task, **changes):
+    """The task with another graph."""
+    return dataclasses.replace(task, graph=dataclasses.replace(task.graph, **changes))
 
 
 def test_it_learns_what_can_be_learnt(problem, train_settings):
-    features, labels, rows, split = problem
-    trained = train(features, labels, rows, split, train_settings(lr=0.05), classes=CLASSES)
+    trained = fit(problem, train_settings(lr=0.05))
     assert trained.history["val_accuracy"][0] < 1
     assert max(trained.history["val_accuracy"]) == 1
     assert trained.model.info["val_accuracy"] == 1
@@ -38,7 +48,7 @@ def test_it_learns_what_can_be_learnt(problem, train_settings):
 
 
 def test_validations_are_every_ten_steps_from_step_0(problem, train_settings):
-    trained = train(*problem, train_settings(max_epochs=10), classes=CLASSES)  # 3 steps an epoch
+    trained = fit(problem, train_settings(max_epochs=10))  # 3 steps an epoch
     assert trained.history["step"] == [0, 10, 20]
     assert trained.model.info["steps"] == 30
 
@@ -49,11 +59,9 @@ def state_of(trained):
 
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
 def test_the_seed_decides_every_byte(problem, train_settings, make):
-    features, labels, rows, split = problem
+    task = with_graph(problem, features=make(problem.graph.features))
     settings = train_settings(max_epochs=20, dropout_input=0.3, dropout_hidden=0.3)
-    runs = [
-        train(make(features), labels, rows, split, settings, classes=CLASSES, seed=[7, trial]) for trial in (0, 0, 1)
-    ]
+    runs = [fit(dataclasses.replace(task, seed=[7, trial]), settings) for trial in (0, 0, 1)]
     assert state_of(runs[0]) == state_of(runs[1])
     assert runs[0].history == runs[1].history
     assert state_of(runs[0]) != state_of(runs[2])
@@ -63,24 +71,21 @@ def test_the_callers_random_numbers_are_left_alone(problem, train_settings):
     torch.manual_seed(5)
     expected = torch.rand(3)
     torch.manual_seed(5)
-    train(*problem, train_settings(max_epochs=2), classes=CLASSES)
+    fit(problem, train_settings(max_epochs=2))
     assert torch.equal(torch.rand(3), expected)
 
 
 def test_labels_of_test_nodes_are_never_looked_at(problem, train_settings):
-    features, labels, rows, split = problem
-    hidden = labels.copy()
-    hidden[split.test] = -1
-    runs = [
-        train(features, given, rows, split, train_settings(max_epochs=20), classes=CLASSES)
-        for given in (labels, hidden)
-    ]
+    hidden = problem.graph.labels.copy()
+    hidden[problem.split.test] = -1
+    tasks = problem, with_graph(problem, labels=hidden)
+    runs = [fit(task, train_settings(max_epochs=20)) for task in tasks]
     assert state_of(runs[0]) == state_of(runs[1])
 
 
 def test_a_loss_that_explodes_ends_with_its_step(problem, train_settings):
     with pytest.raises(GrandPlusError, match=r"the loss became (nan|inf) at step \d+; lower train.lr"):
-        train(*problem, train_settings(lr=1e30), classes=CLASSES)
+        fit(problem, train_settings(lr=1e30))
 
 
 def test_weight_decay_reaches_every_parameter(problem, train_settings):
@@ -92,16 +97,15 @@ def test_weight_decay_reaches_every_parameter(problem, train_settings):
             return False
 
     settings = train_settings(weight_decay=1e4, lr=0.01, batchnorm=True, max_epochs=60)
-    trained = train(*problem, settings, classes=CLASSES, stopping=KeepLast(1))
+    trained = fit(problem, settings, stopping=KeepLast(1))
     parameters = dict(trained.model.mlp.named_parameters())
     assert len(parameters) == 8  # weight and bias of two linear and two BatchNorm layers
     assert all(parameter.abs().max() < 0.05 for parameter in parameters.values())
 
 
 def test_without_unlabelled_nodes_it_is_supervised(problem, train_settings):
-    features, labels, rows, split = problem
-    empty = Split(split.train, split.val, split.test, np.empty(0, np.int64))
-    trained = train(features, labels, rows, empty, train_settings(lr=0.05, max_epochs=30), classes=CLASSES)
+    split = dataclasses.replace(problem.split, unlabelled=np.empty(0, np.int64))
+    trained = fit(dataclasses.replace(problem, split=split), train_settings(lr=0.05, max_epochs=30))
     assert set(trained.history["consistency_loss"]) == {0.0}
 
 
@@ -117,7 +121,7 @@ def test_an_epoch_visits_each_labelled_node_once(train_settings):
     for epoch in epochs:
         assert sorted(epoch) == list(range(10))
     assert len({tuple(epoch) for epoch in epochs}) == 3  # shuffled anew
-    for _, unlabelled in batches:
+    for _, unlabelled in drawn:
         assert len(set(unlabelled)) == 6
         assert set(unlabelled) <= set(range(100, 150))
 
@@ -157,3 +161,8 @@ def stop_at(patience, scores, settings):
 )
 def test_early_stopping(scores, expected, train_settings):
     assert stop_at(2, scores, train_settings(layers=1)) == expected
+
+
+def test_a_task_without_rows_is_refused(problem, train_settings):
+    with pytest.raises(ArgumentError, match="there are no rows of Π"):
+        fit(dataclasses.replace(problem, rows=None), train_settings())
