@@ -15,7 +15,7 @@ import torch
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from grandplus.pipeline.cases import Case, prepare, refuse_gpu, train_blind
+from grandplus.pipeline.cases import Case, check_no_gpu, prepare, train_blind
 from grandplus.runtime import pools
 from grandplus.runtime.storage import finished_whole
 
@@ -33,7 +33,7 @@ def fill(file: Path, cases: list[Case], trials: int) -> list[Row]:
     Trial by trial over all cases, so that a table of few trials is there early. Lines whose inputs
     (settings and graph) are no longer those of the case are made anew.
     """
-    refuse_gpu()
+    check_no_gpu()
     wanted = [(case, trial) for trial in range(trials) for case in cases]
     inputs = {(case.dataset, case.matrix, case.change): prepare(case, trials).inputs for case in cases}
     kept = {_key(row): row for row in read_rows(file) if inputs.get(_key(row)[:3], row["inputs"]) == row["inputs"]}

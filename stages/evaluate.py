@@ -11,13 +11,12 @@ from ruamel.yaml import YAML
 
 from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Splits
-from grandplus.pipeline.folders import checked
+from grandplus.pipeline.folders import GRAPH, MODEL, PREDICTIONS, ROWS, output
 from grandplus.pipeline.settings import PLAIN, Settings, resolve
 from grandplus.pipeline.stage import run
 from grandplus.propagation.rows import Rows
-from grandplus.runtime.storage import finished_whole, key_of, scratch
+from grandplus.runtime.storage import finished_whole
 
-GRAPH, ROWS, MODEL, PREDICTIONS = (Path("data") / name for name in ("graph", "rows", "model", "predictions"))
 REPORTS = Path("reports")
 
 
@@ -26,14 +25,13 @@ def work(settings: Settings) -> None:
     from grandplus.evaluation.metrics import load_predictions, per_class, score_predictions, summarize
     from grandplus.evaluation.plots import write_plots
 
-    of = [checked(GRAPH), checked(ROWS), checked(MODEL), checked(PREDICTIONS)]
-    predictions = load_predictions(PREDICTIONS)
-    graph, rows = Graph.load(GRAPH), Rows.load(ROWS)
-    classes = graph.classes
-    history = pa.concat_tables(pq.read_table(file) for file in sorted(MODEL.glob("history-*.parquet")))
-    title = f"{settings.dataset}, {settings.matrix.name}"
-    with scratch("evaluate", key_of(title=title, of=of), REPORTS / "plots") as folder:
-        write_plots(folder, title=title, history=history, predictions=predictions, classes=classes)
+    with output("evaluate", settings, sums=False) as plots:
+        predictions = load_predictions(PREDICTIONS)
+        graph, rows = Graph.load(GRAPH), Rows.load(ROWS)
+        classes = graph.classes
+        history = pa.concat_tables(pq.read_table(file) for file in sorted(MODEL.glob("history-*.parquet")))
+        title = f"{settings.dataset}, {settings.matrix.name}"
+        write_plots(plots, title=title, history=history, predictions=predictions, classes=classes)
     _write(REPORTS / "settings.yaml", _yaml(settings.flat()))
     _write(REPORTS / "per_class.json", _json(per_class(predictions, classes)))
     run = {key: value for key, value in settings.flat().items() if key in PLAIN}

@@ -2,23 +2,19 @@
 
 from pathlib import Path
 
-from grandplus.pipeline.folders import checked, output
+from grandplus.pipeline.folders import GRAPH, ROWS, output
 from grandplus.pipeline.settings import Settings
 from grandplus.pipeline.stage import run
 from grandplus.runtime.environment import device
-from grandplus.runtime.storage import key_of
 
-GRAPH, ROWS, MODEL = Path("data/graph"), Path("data/rows"), Path("data/model")
 LIVE = Path("reports/live/metrics.json")  # in a folder that dvc.yaml names, so that DVC shows it while it is there
 
 
 def work(settings: Settings) -> None:
     from grandplus.pipeline.trials import train_trials
 
-    used = settings.model_dump(include={"dataset", "matrix", "seed", "trials", "train"})
     # A GPU rounds differently: its trials are not to be mixed with a CPU's.
-    key = key_of(**used, device=device(), graph=checked(GRAPH), rows=checked(ROWS))
-    with output("train", key, MODEL) as folder:
+    with output("train", settings, device=device()) as folder:
         train_trials(GRAPH, ROWS, folder, settings, live=LIVE)
 
 

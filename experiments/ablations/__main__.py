@@ -20,9 +20,9 @@ from matplotlib import pyplot as plt
 
 from experiments.intervals import half_width
 from experiments.trials import Row, fill
-from grandplus.cli.ending import ending
 from grandplus.evaluation.figures import save
 from grandplus.pipeline.cases import Case, prepare, train_blind
+from grandplus.pipeline.ending import ending
 from grandplus.runtime.storage import finished_whole
 
 FOLDER = Path(__file__).parent

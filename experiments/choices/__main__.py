@@ -19,8 +19,8 @@ import numpy as np
 
 from experiments.intervals import mean_and_error
 from experiments.trials import Row, best_on_validation, fill
-from grandplus.cli.ending import ending
 from grandplus.pipeline.cases import BEST_MATRIX, Case
+from grandplus.pipeline.ending import ending
 from grandplus.runtime.storage import finished_whole
 
 FOLDER = Path(__file__).parent

@@ -17,9 +17,9 @@ from matplotlib import pyplot as plt
 
 from experiments.parameters.studies import DATASETS, FOLDER, STUDIES, Study, Times, measure
 from experiments.trials import fill
-from grandplus.cli.ending import ending
 from grandplus.evaluation.figures import save
 from grandplus.pipeline.cases import Case
+from grandplus.pipeline.ending import ending
 from grandplus.runtime.storage import finished_whole
 
 

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from experiments.trials import Row, fill
-from grandplus.cli.ending import ending
 from grandplus.pipeline.cases import Case
+from grandplus.pipeline.ending import ending
 from grandplus.runtime.storage import finished_whole
 
 FOLDER = Path(__file__).parent

@@ -18,9 +18,9 @@ from matplotlib import pyplot as plt
 
 from experiments.intervals import half_width, welch_half_width
 from experiments.trials import Row, fill, read_rows
-from grandplus.cli.ending import ending
 from grandplus.evaluation.figures import save
 from grandplus.pipeline.cases import Case
+from grandplus.pipeline.ending import ending
 from grandplus.runtime.storage import finished_whole
 
 FOLDER = Path(__file__).parent

@@ -17,8 +17,8 @@ import numpy as np
 from experiments import table2
 from experiments.intervals import mean_and_error, welch_half_width
 from experiments.trials import Row, fill
-from grandplus.cli.ending import ending
 from grandplus.pipeline.cases import Case
+from grandplus.pipeline.ending import ending
 from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.storage import finished_whole
 

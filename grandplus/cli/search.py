@@ -15,7 +15,7 @@ import importlib.util
 import sys
 from pathlib import Path
 
-from grandplus.cli.ending import ending
+from grandplus.pipeline.ending import ending
 from grandplus.runtime.errors import GrandPlusError
 
 FOLDER = Path("experiments/search")
@@ -39,7 +39,7 @@ def search(dataset: str, matrix: str, trials: dict[str, int]) -> None:
         raise GrandPlusError("the search needs Optuna", fix="run pip install -e '.[search]'")
     import optuna
 
-    from grandplus.pipeline.cases import STORE, Case, prepare, refuse_gpu
+    from grandplus.pipeline.cases import STORE, Case, check_no_gpu, prepare
     from grandplus.pipeline.trials import trials_at_once
     from grandplus.runtime import environment, pools
     from grandplus.runtime.storage import finished_whole, locked
@@ -52,7 +52,7 @@ def search(dataset: str, matrix: str, trials: dict[str, int]) -> None:
             raise GrandPlusError(f"--{stage} is {count}", expected="at least 1")
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     case, name, found = Case(dataset, matrix), f"{dataset}-{matrix}", {}
-    refuse_gpu()
+    check_no_gpu()
     workers = environment.workers()
     graph = prepare(case, SEEDS).graph
     trials_at_once(graph, case.settings(SEEDS).train)

@@ -19,7 +19,7 @@ from sklearn.metrics import f1_score, precision_recall_fscore_support
 
 from grandplus.evaluation.reliability import expected_calibration_error
 from grandplus.evaluation.statistics import DECIMALS, over_trials
-from grandplus.runtime.errors import GrandPlusError
+from grandplus.runtime.errors import ArtifactError, GrandPlusError
 
 COLUMNS = ("part", "label", "predicted", "confidence", "calibrated")
 
@@ -58,7 +58,7 @@ def load_predictions(folder: Path | str) -> list[pa.Table]:
     """
     files = sorted(Path(folder).glob("trial-*.parquet"))
     if not files:
-        raise GrandPlusError("holds no predictions", where=folder, fix="run dvc repro, which makes what is missing")
+        raise ArtifactError("holds no predictions", where=folder)
     scored = [("part", "in", ["val", "test"]), ("label", ">=", 0)]
     return [_read(file, list(COLUMNS), scored) for file in files]
 
@@ -188,7 +188,7 @@ def _read(file: Path, columns: list[str], chosen: Any) -> pa.Table:
     try:
         return pq.read_table(file, columns=columns, filters=chosen)
     except (OSError, pa.ArrowException) as error:
-        raise GrandPlusError(f"can't be read as predictions: {error}", where=file, fix="run infer again") from None
+        raise ArtifactError(f"can't be read as predictions: {error}", where=file) from None
 
 
 def _macro_f1(trial: Scored) -> float:

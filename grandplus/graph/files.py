@@ -11,9 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from grandplus.runtime.errors import GrandPlusError
-
-REMAKE = "run dvc repro to make it anew"
+from grandplus.runtime.errors import ArtifactError
 
 
 def read_parquet(file: Path) -> pa.Table:
@@ -21,9 +19,9 @@ def read_parquet(file: Path) -> pa.Table:
     try:
         return pq.read_table(file)
     except FileNotFoundError:
-        raise GrandPlusError("no such file", where=file, fix=REMAKE) from None
+        raise ArtifactError("no such file", where=file) from None
     except (pa.ArrowException, OSError) as error:
-        raise GrandPlusError(f"is no readable table: {error}", where=file, fix=REMAKE) from None
+        raise ArtifactError(f"is no readable table: {error}", where=file) from None
 
 
 def map_array(file: Path) -> NDArray[Any]:
@@ -31,18 +29,18 @@ def map_array(file: Path) -> NDArray[Any]:
         mapped = np.load(file, mmap_mode="r", allow_pickle=False)
         return np.asarray(mapped)  # a plain view: numba knows no memmap
     except FileNotFoundError:
-        raise GrandPlusError("no such file", where=file, fix=REMAKE) from None
+        raise ArtifactError("no such file", where=file) from None
     except (ValueError, OSError, EOFError) as error:
-        raise GrandPlusError(f"is no readable array: {error}", where=file, fix=REMAKE) from None
+        raise ArtifactError(f"is no readable array: {error}", where=file) from None
 
 
 def read_json(file: Path) -> Any:
     try:
         return json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise GrandPlusError("no such file", where=file, fix=REMAKE) from None
+        raise ArtifactError("no such file", where=file) from None
     except ValueError as error:
-        raise GrandPlusError(f"is no readable JSON: {error}", where=file, fix=REMAKE) from None
+        raise ArtifactError(f"is no readable JSON: {error}", where=file) from None
 
 
 def write_json(file: Path, content: Any) -> None:

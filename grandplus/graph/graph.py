@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from grandplus.graph.adjacency import Adjacency
 from grandplus.graph.features import Features, csr_of
 from grandplus.graph.files import map_array, read_json, read_parquet, write_json
-from grandplus.runtime.errors import GrandPlusError
+from grandplus.runtime.errors import ArtifactError
 
 FORMAT_VERSION = 1
 
@@ -66,12 +66,8 @@ class Graph:
         folder = Path(folder)
         facts = read_json(folder / "graph.json")
         if facts.get("format_version") != FORMAT_VERSION:
-            raise GrandPlusError(
-                f"format version is {facts.get('format_version')}",
-                where=folder,
-                expected=str(FORMAT_VERSION),
-                fix="run dvc repro preprocess again",
-            )
+            found = f"format version is {facts.get('format_version')}"
+            raise ArtifactError(found, where=folder, expected=str(FORMAT_VERSION))
         return cls(
             adjacency=Adjacency.load(folder),
             features=_load_features(folder, int(facts["features"])),

@@ -19,7 +19,7 @@ from grandplus.importing.card import LARGE, card_text, write_card
 from grandplus.importing.recognise import check_files, recognise
 from grandplus.importing.report import report
 from grandplus.pipeline.card import CATALOG
-from grandplus.pipeline.preflight import refuse_too_large
+from grandplus.pipeline.preflight import check_size
 from grandplus.pipeline.settings import settings_of_card
 from grandplus.pipeline.steps import make_graph
 from grandplus.runtime.errors import GrandPlusError
@@ -90,7 +90,7 @@ def import_files(
             expect["features"] = None  # there are as many as preprocess.features makes
         text = card_text(name, source, chosen, raw, expect)
         settings = settings_of_card(text, name)
-        refuse_too_large(settings, root / "data")
+        check_size(settings, root / "data")
         lines = report(raw, graph, splits, settings)
     card = CATALOG / card_file.name
     known = "staged in git" if write_card(card_file, text) else "not staged in git: git add it"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import os
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -21,9 +20,11 @@ from grandplus.graph.splits import Split, Splits
 from grandplus.methods.grandplus.method import EarlyStopping, fit
 from grandplus.methods.protocol import Task, Trained
 from grandplus.pipeline.card import CATALOG
+from grandplus.pipeline.dependencies import code_of
 from grandplus.pipeline.settings import Settings, load_settings
 from grandplus.pipeline.steps import get_files, make_graph, make_rows
 from grandplus.propagation.rows import Rows
+from grandplus.runtime.environment import requested_device
 from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.storage import key_of, locked, scratch
 
@@ -93,10 +94,10 @@ def _load(folder: Path) -> tuple[Graph, Splits]:
     return Graph.load(folder), Splits.load(folder)
 
 
-def refuse_gpu() -> None:
+def check_no_gpu() -> None:
     """Experiments train side by side on the CPU, and would not use a GPU that is asked for."""
-    value = os.environ.get("GRANDPLUS_DEVICE", "").strip()
-    if value not in ("", "auto", "cpu"):
+    value = requested_device()
+    if value == "cuda":
         raise GrandPlusError(f"GRANDPLUS_DEVICE is {value!r}", expected="auto or cpu, where experiments train")
 
 
@@ -127,11 +128,8 @@ def graph_folder(settings: Settings) -> Path:
             graph.save(folder)
             splits.save(folder)
 
-    return _kept(
-        "graph",
-        settings.model_dump(include={"dataset", "seed", "trials", "expect", "source", "synthetic", "preprocess"}),
-        make,
-    )
+    used = {"dataset", "seed", "trials", "expect", "source", "synthetic", "preprocess"}
+    return _kept("graph", key_of(settings.model_dump(include=used), code_of("preprocess", settings)), make)
 
 
 def rows_folder(settings: Settings, graph: Path) -> Path:
@@ -148,11 +146,10 @@ def rows_folder(settings: Settings, graph: Path) -> Path:
         for _ in make_rows(settings, adjacency, nodes, folder):
             pass
 
-    return _kept("rows", inputs, make)
+    return _kept("rows", key_of(inputs, code_of("gfpush", settings)), make)
 
 
-def _kept(name: str, inputs: dict[str, Any], make: Callable[[Path], None]) -> Path:
-    key = key_of(**inputs)
+def _kept(name: str, key: str, make: Callable[[Path], None]) -> Path:
     target = STORE.absolute() / f"{name}-{key}"
     STORE.mkdir(parents=True, exist_ok=True)
     with locked(STORE / f"{name}-{key}.lock", quiet=True):

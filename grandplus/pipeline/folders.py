@@ -1,8 +1,8 @@
 """The folders between stages: made whole, with a SHA256SUMS, which is checked by whoever reads them.
 
-DVC looks at a file's time and size, so a bit that flips on a disk is nothing to it. What is found damaged here is
-therefore marked as changed: then ``dvc repro`` makes it anew, and throws away the copy in its cache, which is the
-same file.
+DVC looks at the time and the size of a file, so it does not see a bit that flips on a disk. A file that is found
+damaged here is therefore marked as changed: then ``dvc repro`` makes it anew, and drops the copy in its cache, which
+is the same file.
 """
 
 from __future__ import annotations
@@ -14,42 +14,94 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-from grandplus.runtime.errors import GrandPlusError
-from grandplus.runtime.storage import finished_whole, scratch
+from grandplus.pipeline.dependencies import Stage, read_stage
+from grandplus.pipeline.settings import Settings
+from grandplus.runtime.errors import ArtifactError
+from grandplus.runtime.storage import digest_of_code, finished_whole, key_of, scratch
 
+DATA = Path("data")
+RAW, GRAPH, ROWS, MODEL, PREDICTIONS = (DATA / name for name in ("raw", "graph", "rows", "model", "predictions"))
 SUMS = "SHA256SUMS"  # as sha256sum -c takes it
 _LINE = re.compile(r"([0-9a-f]{64})  (.+)")
-_REMAKE = "run dvc repro, which makes it anew"
 
 
 @contextmanager
-def output(name: str, key: str, target: Path) -> Iterator[Path]:
-    """A ``scratch`` folder whose files are listed with their SHA-256 at the end."""
-    with scratch(name, key, target) as folder:
-        yield folder
-        lines = [f"{_sha256(file)}  {file.name}\n" for file in sorted(folder.iterdir()) if file.name != SUMS]
-        with finished_whole(folder / SUMS) as partial:
-            partial.write_text("".join(lines))
+def output(stage: str, settings: Settings, *, sums: bool = True, **more: Any) -> Iterator[Path]:
+    """A folder to collect the first output of a stage in; it is moved there when the block ends without an error.
 
+    Its inputs are checked before. What a killed run has finished is in the folder, if that run had the same settings,
+    inputs and code, as far as the stage depends on them by dvc.yaml.
 
-def checked(folder: Path, *names: str) -> dict[str, str]:
-    """SHA-256 of files of an earlier stage, by name; of all, if none is named.
+    Parameters
+    ----------
+    stage : str
+        Its name.
+    settings : Settings
+    sums : bool
+        Whether to list the files with their SHA-256.
+    **more
+        What else the output depends on, like the device.
+
+    Yields
+    ------
+    Path
 
     Raises
     ------
-    GrandPlusError : a file is missing, or is not what the earlier stage wrote.
+    ArtifactError
+        A file of an earlier stage is missing or damaged.
     """
-    wanted = _listed(folder)
-    for name in names or sorted(wanted):
+    read = read_stage(stage, settings)
+    with scratch(stage, _key(read, settings, more), read.outputs[0]) as folder:
+        yield folder
+        if sums:
+            _list_files(folder)
+
+
+def checked(folder: Path, *names: str) -> dict[str, str]:
+    """Check files of an earlier stage.
+
+    Parameters
+    ----------
+    folder : Path
+        Made by `output`.
+    *names : str
+        Of the files; with none, all are checked.
+
+    Returns
+    -------
+    dict of {str: str}
+        The SHA-256 of each file, by name.
+
+    Raises
+    ------
+    ArtifactError
+        A file is missing, or is not what the earlier stage wrote.
+    """
+    listed = _listed(folder)
+    for name in names or sorted(listed):
         file = folder / name
-        if name not in wanted or not file.is_file():
-            raise GrandPlusError("no such file", where=file, fix=_REMAKE)
-        found = _sha256(file)
-        if found != wanted[name]:
+        if name not in listed or not file.is_file():
+            raise ArtifactError("no such file", where=file)
+        digest = _sha256(file)
+        if digest != listed[name]:
             _mark(file, folder / SUMS)  # either may be the damaged one
-            raise GrandPlusError(f"is damaged: its SHA-256 is {found}", where=file, expected=wanted[name], fix=_REMAKE)
-    return {name: wanted[name] for name in names or sorted(wanted)}
+            raise ArtifactError(f"is damaged: its SHA-256 is {digest}", where=file, expected=listed[name])
+    return {name: listed[name] for name in names or sorted(listed)}
+
+
+def _key(stage: Stage, settings: Settings, more: dict[str, Any]) -> str:
+    inputs = {str(folder): checked(folder, *names) for folder, names in stage.inputs.items()}
+    used = settings.model_dump(include=set(stage.settings))
+    return key_of({"settings": used, "inputs": inputs, **more}, digest_of_code(stage.code))
+
+
+def _list_files(folder: Path) -> None:
+    lines = [f"{_sha256(file)}  {file.name}\n" for file in sorted(folder.iterdir()) if file.name != SUMS]
+    with finished_whole(folder / SUMS) as partial:
+        partial.write_text("".join(lines))
 
 
 def _listed(folder: Path) -> dict[str, str]:
@@ -57,15 +109,14 @@ def _listed(folder: Path) -> dict[str, str]:
     try:
         lines = [_LINE.fullmatch(line) for line in file.read_text(encoding="utf-8").splitlines()]
     except FileNotFoundError:
-        raise GrandPlusError("no such file", where=file, fix=_REMAKE) from None
+        raise ArtifactError("no such file", where=file) from None
     except ValueError:
         lines = [None]
     listed = {match[2]: match[1] for match in lines if match}
     unlisted = {other.name for other in folder.iterdir()} - listed.keys() - {SUMS}
     if unlisted or None in lines:
         _mark(file)
-        expected = "a SHA-256 and a name for each file beside it"
-        raise GrandPlusError("is damaged", where=file, expected=expected, fix=_REMAKE)
+        raise ArtifactError("is damaged", where=file, expected="a SHA-256 and a name for each file beside it")
     return listed
 
 

@@ -13,7 +13,7 @@ GIB = 2**30
 _COPIES = 3  # of a parameter in training: itself, and Adam's two moments
 
 
-def refuse_too_large(settings: Settings, folder: Path) -> None:
+def check_size(settings: Settings, folder: Path) -> None:
     """Compare lower bounds of what the stages take with the memory and the disk at hand.
 
     Parameters

@@ -23,8 +23,8 @@ from dvc.exceptions import NotDvcRepoError
 from dvc.repo import Repo
 from ruamel.yaml import YAML
 
-from grandplus.cli.ending import ending
 from grandplus.pipeline import usage
+from grandplus.pipeline.ending import ending
 from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.storage import locked
 

@@ -2,46 +2,52 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 from grandplus.pipeline import usage
-from grandplus.pipeline.preflight import refuse_too_large
+from grandplus.pipeline.ending import KEPT, ending
+from grandplus.pipeline.folders import DATA
+from grandplus.pipeline.preflight import check_size
 from grandplus.pipeline.settings import Settings, load_settings
-from grandplus.runtime.errors import GrandPlusError
-from grandplus.runtime.supervision import die_with_dvc
-
-DATA = Path("data")
+from grandplus.runtime.supervision import end_with_starter
 
 
 def run(name: str, work: Callable[[Settings], None]) -> None:
-    """Run a stage; ends the process with code 2 and one line where the user has to act."""
-    die_with_dvc()
-    start, code = time.perf_counter(), 0
-    try:
-        settings = load_settings()
-        refuse_too_large(settings, DATA)
-        work(settings)
-        usage.note(name, time.perf_counter() - start)
-    except GrandPlusError as error:
-        print(f"error: {error}", file=sys.stderr)
-        code = 2
-    except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
-            raise
-        where = f"{error.filename}: " if error.filename else ""
-        fix = "free some, or set GRANDPLUS_SCRATCH to a folder with more room; finished work is kept"
-        print(f"error: {where}{os.strerror(error.errno)}; {fix}", file=sys.stderr)
-        code = 2
-    except KeyboardInterrupt:
-        print(f"{name} was interrupted; finished work is kept, so running it again goes on from there", file=sys.stderr)
-        code = 130
+    """Run a stage, and end this process: with code 2 and one line where the user has to act.
+
+    Parameters
+    ----------
+    name : str
+        As in dvc.yaml.
+    work : callable
+        Gets the settings, all of which are checked before.
+    """
+    _follow_dvc()
+    code = ending(lambda: _checked_and_measured(name, work), f"{name} was {KEPT}")
     sys.stdout.flush()
     sys.stderr.flush()
-    # Python's own ending takes a second with torch, in which nothing watches DVC any more, and
-    # waits for worker threads.
+    # Python's own ending takes a second with torch and waits for worker threads; DVC is not watched during it.
     os._exit(code)
+
+
+def _checked_and_measured(name: str, work: Callable[[Settings], None]) -> None:
+    start = time.perf_counter()
+    settings = load_settings()
+    check_size(settings, DATA)
+    work(settings)
+    usage.note(name, time.perf_counter() - start)
+
+
+def _follow_dvc() -> None:
+    """Do as DVC has it for its stages.
+
+    A stage ends with a DVC that is killed, or it would write beside the next one; one that is started by hand has no
+    such tie. ``DVC_ROOT`` is the checkout that an experiment was started from, so unfinished work lies there.
+    """
+    if "DVC_STAGE" in os.environ:
+        end_with_starter()
+    if root := os.environ.get("DVC_ROOT"):
+        os.environ.setdefault("GRANDPLUS_ROOT", root)

@@ -20,7 +20,7 @@ from scipy import optimize, special, stats
 from grandplus.evaluation.reliability import expected_calibration_error
 from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Nodes, Splits
-from grandplus.runtime.errors import GrandPlusError
+from grandplus.runtime.errors import ArtifactError, GrandPlusError
 from grandplus.runtime.storage import finished_whole
 
 EXTREME = 20.0  # temperatures lie between 1 / EXTREME and EXTREME
@@ -149,9 +149,9 @@ class Calibration:
             content = json.loads(file.read_text(encoding="utf-8"))
             return cls(tuple(content["temperatures"]), content["threshold"])
         except FileNotFoundError:
-            raise GrandPlusError("no such file", where=file, fix="run dvc repro first") from None
+            raise ArtifactError("no such file", where=file) from None
         except (ValueError, KeyError, TypeError) as error:
-            raise GrandPlusError(f"is no calibration: {error}", where=file, fix="run dvc repro infer") from None
+            raise ArtifactError(f"is no calibration: {error}", where=file) from None
 
 
 def mean_of(trials: Iterable[tuple[NDArray[np.float32], float]]) -> NDArray[np.float32]:

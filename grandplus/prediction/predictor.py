@@ -23,7 +23,7 @@ from grandplus.prediction.calibration import CALIBRATION, Calibration
 from grandplus.propagation.gfpush import push_rows
 from grandplus.propagation.rows import Rows, RowsInfo
 from grandplus.runtime import environment
-from grandplus.runtime.errors import GrandPlusError
+from grandplus.runtime.errors import ArgumentError, ArtifactError, GrandPlusError
 
 KEPT = 2**14  # entries of a row
 AT_ONCE = 64  # rows that are there together
@@ -82,7 +82,7 @@ class Predictor:
         data = Path(data)
         files = sorted((data / "model").glob("trial-*.safetensors"))
         if not files:
-            raise GrandPlusError("holds no model", where=data / "model", fix="run dvc repro first")
+            raise ArtifactError("holds no model", where=data / "model")
         size, budget = sum(file.stat().st_size for file in files), environment.memory()
         if size > budget:
             found = f"the {len(files)} models take {size / GIB:.2f} GiB of memory, and may use {budget / GIB:.2f}"
@@ -90,10 +90,8 @@ class Predictor:
         first = _load(files[0])
         trained_on = first.info.get("dataset")
         if dataset not in (None, trained_on):
-            fix = f"leave --dataset out, or run dvc exp run -S dataset={dataset} first"
-            raise GrandPlusError(
-                f"dataset is {dataset}", expected=f"{trained_on}, which the models in {data / 'model'} are of", fix=fix
-            )
+            expected = f"{trained_on}, which the models in {data / 'model'} are of"
+            raise ArgumentError(f"dataset is {dataset}", expected=expected)
         models = [first, *map(_load, files[1:])]
         graph, info = Graph.load(data / "graph"), RowsInfo.load(data / "rows")
         calibration = Calibration.load(data / "predictions" / CALIBRATION)
@@ -104,7 +102,7 @@ class Predictor:
             and len(calibration.temperatures) == len(models)
         )
         if not of_one_run:
-            raise GrandPlusError("the stages' results are of different runs", where=data, fix="run dvc repro first")
+            raise ArtifactError("the model, rows and predictions in it are of different runs", where=data)
         return cls(graph, models, info, calibration)
 
     def answer(self, nodes: ArrayLike) -> Answers:

@@ -14,7 +14,7 @@ from grandplus.graph.features import Features
 from grandplus.graph.graph import Graph
 from grandplus.propagation.power import LINE, propagate
 from grandplus.runtime import environment, tasks
-from grandplus.runtime.storage import finished_whole, scratch_root
+from grandplus.runtime.storage import finished_whole
 
 
 def propagate_columns(
@@ -36,7 +36,7 @@ def propagate_columns(
     step = min(columns, LINE)  # narrower ones would fetch the same cache lines
     starts = range(0, features.shape[1], step)
     ends = [min(start + step, features.shape[1]) for start in starts]
-    with tempfile.TemporaryDirectory(prefix="columns-", dir=scratch_root()) as name:
+    with tempfile.TemporaryDirectory(prefix="columns-", dir=environment.scratch_folder()) as name:
         shared = Path(name)
         given = folder
         if features is not graph.features:

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from grandplus.runtime.errors import GrandPlusError
+from grandplus.runtime.errors import ArgumentError, ArtifactError
 from grandplus.runtime.storage import finished_whole
 
 ROWS_A_SHARD = 4096
@@ -45,7 +45,7 @@ class RowsInfo:
 
         Raises
         ------
-        GrandPlusError : there is none, or it is damaged.
+        ArtifactError : there is none, or it is damaged.
         """
         file = Path(folder) / _names_in(Path(folder))[0]
         try:
@@ -86,7 +86,7 @@ class Rows:
         found = at < len(self)
         found[found] = self.node[at[found]] == nodes[found]
         if not found.all():
-            raise GrandPlusError(f"there is no row of node {int(nodes[~found][0])}", fix="run dvc repro gfpush again")
+            raise ArgumentError(f"there is no row of node {int(nodes[~found][0])}")
         return at
 
     def save(self, folder: Path | str) -> None:
@@ -135,7 +135,7 @@ class Rows:
 
         Raises
         ------
-        GrandPlusError : a shard is missing, damaged, of another graph or another schema; names it.
+        ArtifactError : a shard is missing, damaged, of another graph or another schema; names it.
         """
         folder = Path(folder)
         files = [folder / name for name in _names_in(folder)]
@@ -143,7 +143,7 @@ class Rows:
         infos = [_info(table.schema, file) for table, file in zip(tables, files, strict=True)]
         for file, table, info in zip(files, tables, infos, strict=True):
             if info != infos[0] or graph not in (None, info.graph):
-                raise GrandPlusError("is of another graph or other settings", where=file, fix=_REMAKE)
+                raise ArtifactError("is of another graph or other settings", where=file)
             if not table.schema.equals(tables[0].schema):
                 raise _other_columns(table.schema, file)
         return _from_table(pa.concat_tables(tables), infos[0])
@@ -161,7 +161,6 @@ def shards(rows: int) -> Iterator[tuple[str, int, int]]:
 
 
 _SHARD = re.compile(r"rows-\d{5,}-of-(\d{5,})\.parquet")
-_REMAKE = "run dvc repro gfpush to make it anew"
 
 
 def _shard_names(count: int) -> list[str]:
@@ -179,14 +178,14 @@ def _names_in(folder: Path) -> list[str]:
     found = _shards_in(folder)
     counts = sorted(set(found.values()))
     if not counts:
-        raise GrandPlusError("holds no rows", where=folder, fix=_REMAKE)
+        raise ArtifactError("holds no rows", where=folder)
     if len(counts) > 1:
         sets = " and of ".join(map(str, counts))
-        raise GrandPlusError(f"holds shards of several sets, of {sets}", where=folder, fix=f"empty it, then {_REMAKE}")
+        raise ArtifactError(f"holds shards of several sets, of {sets}", where=folder, fix="empty it")
     names = _shard_names(counts[0])
     for name in names:
         if name not in found:
-            raise GrandPlusError("no such file", where=folder / name, fix=_REMAKE)
+            raise ArtifactError("no such file", where=folder / name)
     return names
 
 
@@ -205,13 +204,13 @@ def _read_shard(file: Path) -> pa.Table:
     return table
 
 
-def _unreadable(error: Exception, file: Path) -> GrandPlusError:
-    return GrandPlusError(f"can't be read: {error}", where=file, fix=_REMAKE)
+def _unreadable(error: Exception, file: Path) -> ArtifactError:
+    return ArtifactError(f"can't be read: {error}", where=file)
 
 
-def _other_columns(schema: pa.Schema, file: Path) -> GrandPlusError:
+def _other_columns(schema: pa.Schema, file: Path) -> ArtifactError:
     columns = ", ".join(f"{column.name} {column.type}" for column in schema)
-    return GrandPlusError(f"has columns {columns}", where=file, expected="those of the other rows", fix=_REMAKE)
+    return ArtifactError(f"has columns {columns}", where=file, expected="those of the other rows")
 
 
 def _info(schema: pa.Schema, file: Path) -> RowsInfo:
@@ -219,7 +218,7 @@ def _info(schema: pa.Schema, file: Path) -> RowsInfo:
         fields = json.loads(schema.metadata[METADATA])
         return RowsInfo(**{**fields, "weights": tuple(fields["weights"])})
     except (KeyError, TypeError, ValueError):
-        raise GrandPlusError("says nothing of what it was made from", where=file, fix=_REMAKE) from None
+        raise ArtifactError("says nothing of what it was made from", where=file) from None
 
 
 def _from_table(table: pa.Table, info: RowsInfo) -> Rows:

@@ -1,7 +1,7 @@
-"""The same tasks on the machines of a Dask cluster: ``GRANDPLUS_SCHEDULER``.
+"""Tasks on the machines of a Dask cluster, which ``GRANDPLUS_SCHEDULER`` names.
 
-What a task reads and writes of any size goes by its path through a file system that all machines share; only
-paths, node numbers and finished rows are sent. A task whose worker dies is given to another.
+Large inputs and outputs of a task are files of a file system that all machines share; only paths, node numbers and
+finished rows are sent. A task whose worker dies is given to another one.
 """
 
 from __future__ import annotations
@@ -17,21 +17,35 @@ from typing import Any, TypeVar
 
 from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.pools import map_in_order
-from grandplus.runtime.storage import key_of
+from grandplus.runtime.storage import digest_of_code
 
 Result = TypeVar("Result")
+PACKAGE = Path(__file__).resolve().parents[1]
 ANSWER_SECONDS = 15  # in which a scheduler must answer, and a cluster without a worker must get one
 TASKS_A_THREAD, SPARE_TASKS = 4, 64  # that wait at a worker; and for workers that come later
 START_WORKER = "start one on each machine: dask worker {}"
 
 
 def map_on(address: str, function: Callable[..., Result], tasks: Iterable[tuple[Any, ...]]) -> Iterator[Result]:
-    """``function(*task)`` of each task on the workers of the scheduler at ``address``, in order.
+    """``function(*task)`` of each task on the workers of a cluster.
+
+    Parameters
+    ----------
+    address : str
+        Of the scheduler.
+    function : callable
+        It and its arguments are pickled.
+    tasks : iterable of tuple
+
+    Yields
+    ------
+    The results, in order.
 
     Raises
     ------
-    GrandPlusError : Dask is not installed, no scheduler answers or it goes away, there is no worker,
-        workers run other code, or a task's workers died again and again.
+    GrandPlusError
+        Dask is not installed, no scheduler answers or it goes away, there is no worker, workers run other code, or
+        several workers died over the same task.
     """
     with _executor(address) as (client, executor):
 
@@ -43,7 +57,7 @@ def map_on(address: str, function: Callable[..., Result], tasks: Iterable[tuple[
                     if not future.done():
                         _wait_for_worker(client, address)
 
-        task = functools.partial(_same_code, key_of(), function)
+        task = functools.partial(_with_same_code, _source_of_package(), function)
         ahead = TASKS_A_THREAD * sum(client.nthreads().values()) + SPARE_TASKS
         try:
             yield from map_in_order(executor, task, tasks, ahead=ahead, result_of=result_of)
@@ -55,7 +69,7 @@ def map_on(address: str, function: Callable[..., Result], tasks: Iterable[tuple[
 def _executor(address: str) -> Iterator[tuple[Any, Executor]]:
     distributed = _dask()
     try:
-        # Its own reports of what it can't reach would stand before ours.
+        # Its own reports of what it can't reach would come before our error.
         logging.getLogger("distributed").setLevel(logging.CRITICAL)
         client = distributed.Client(address, timeout=ANSWER_SECONDS, set_as_default=False)
     except (OSError, NotYet, ValueError) as error:
@@ -92,21 +106,22 @@ def _wait_for_worker(client: Any, address: str) -> None:
         ) from None
 
 
-def _same_code(source: str, function: Callable[..., Result], *task: Any) -> Result:
-    """The task, if this worker's code is that of the run: else results could differ."""
-    if source != _own_source():
+@functools.cache
+def _source_of_package() -> str:
+    """The digest of all code of this package, as this process has found it at first."""
+    return digest_of_code([PACKAGE])
+
+
+def _with_same_code(source: str, function: Callable[..., Result], *task: Any) -> Result:
+    """The result of a task, if this worker has the code of the run: else results could differ."""
+    if source != _source_of_package():
         raise GrandPlusError(
             "a worker of the cluster runs another version of GRAND+",
-            where=Path(__file__).parent,
+            where=PACKAGE,
             expected="the code that the run was started with",
             fix="update it there, and start its dask worker again",
         )
     return function(*task)
-
-
-@functools.cache
-def _own_source() -> str:
-    return key_of()
 
 
 def _dask() -> Any:

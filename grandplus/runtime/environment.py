@@ -1,32 +1,48 @@
-"""The machine that work runs on, by environment variables: none of them changes a result on CPU.
+"""Where work runs, by environment variables: on CPU none of them changes a result.
 
-``GRANDPLUS_WORKERS`` (default: the cores that this process may use), ``GRANDPLUS_MEMORY`` (default: what is free),
-``GRANDPLUS_DEVICE`` (auto, cpu or cuda), ``GRANDPLUS_SCHEDULER`` (a Dask cluster in place of this machine) and
-``GRANDPLUS_CACHE`` (downloads and compiled kernels, shared by all checkouts; default: the user's cache folder).
+======================= =============================================== ===========================
+variable                what it sets                                    where it is unset
+======================= =============================================== ===========================
+``GRANDPLUS_WORKERS``   threads or processes that compute               the cores of this process
+``GRANDPLUS_MEMORY``    memory for large arrays, like 8GiB              what is free
+``GRANDPLUS_DEVICE``    where models train: auto, cpu or cuda           auto: a GPU if there is one
+``GRANDPLUS_SCHEDULER`` address of a Dask cluster for the tasks         this machine
+``GRANDPLUS_CACHE``     downloads and compiled kernels of all checkouts the user's cache folder
+``GRANDPLUS_SCRATCH``   folder of unfinished work                       .grandplus/scratch
+``GRANDPLUS_MIRROR``    folder of dataset files, tried first            no mirror
+``GRANDPLUS_ROOT``      folder that relative paths start from           the current one
+======================= =============================================== ===========================
+
+A dataset card may name another variable than ``GRANDPLUS_MIRROR`` for its mirror.
 """
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
-import psutil  # type: ignore[import-untyped]
-
 from grandplus.runtime.errors import GrandPlusError
-from grandplus.runtime.supervision import proc_file
+from grandplus.runtime.free_memory import free_memory
 
-_SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([KMGT]?)(i?)B?", re.IGNORECASE)
-
-
+_SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([KMGT]?)(i)?B?", re.IGNORECASE)
 _ADDRESS = re.compile(r"(tcp|tls)://[^\s/]+:\d+")
 
 
 def workers() -> int:
-    """Number of threads or processes to compute with, at least 1."""
-    value = os.environ.get("GRANDPLUS_WORKERS", "").strip()
+    """Number of threads or processes to compute with.
+
+    Returns
+    -------
+    int
+        At least 1.
+
+    Raises
+    ------
+    GrandPlusError
+        ``GRANDPLUS_WORKERS`` is no such number.
+    """
+    value = _value("GRANDPLUS_WORKERS")
     if not value:
         affinity = getattr(os, "sched_getaffinity", None)  # not on macOS
         return len(affinity(0)) if affinity else os.cpu_count() or 1
@@ -36,10 +52,33 @@ def workers() -> int:
 
 
 def memory() -> int:
-    """Bytes that a stage's large arrays may take together: ``GRANDPLUS_MEMORY``, like 8GiB or 500MB."""
-    value = os.environ.get("GRANDPLUS_MEMORY", "").strip()
+    """Bytes that the large arrays of a piece of work may take together.
+
+    Returns
+    -------
+    int
+        ``GRANDPLUS_MEMORY``; where that is unset, the memory that is free.
+
+    Raises
+    ------
+    GrandPlusError
+        ``GRANDPLUS_MEMORY`` is no size.
+    """
+    limit = memory_limit()
+    return free_memory() if limit is None else limit
+
+
+def memory_limit() -> int | None:
+    """``GRANDPLUS_MEMORY`` in bytes; None where it is unset.
+
+    Raises
+    ------
+    GrandPlusError
+        It is no size.
+    """
+    value = _value("GRANDPLUS_MEMORY")
     if not value:
-        return _free_memory()
+        return None
     match = _SIZE.fullmatch(value)
     if not match:
         raise GrandPlusError(f"GRANDPLUS_MEMORY is {value!r}", expected="a size like 8GiB or 500MB")
@@ -47,40 +86,19 @@ def memory() -> int:
     return int(float(match[1]) * int(base ** " KMGT".index(match[2].upper() or " ")))
 
 
-def _free_memory() -> int:
-    """What the system could give, and this process's control groups would allow."""
-    own = proc_file(os.getpid(), "cgroup").splitlines()
-    return max(0, min([int(psutil.virtual_memory().available), *_left_by_groups(own, Path("/sys/fs/cgroup"))]))
-
-
-def _left_by_groups(own: list[str], mounted: Path) -> Iterator[int]:
-    """Bytes that the limits of a container or a batch system leave; what is cached of files can be had back.
-
-    own : lines of /proc/self/cgroup
-    mounted : where control groups are, of version 1 or 2
-    """
-    for line in own:
-        _, controllers, path = line.split(":", 2)
-        if not controllers:
-            root, limit, used, cached = mounted, "memory.max", "memory.current", "file "
-        elif "memory" in controllers.split(","):
-            root, cached = mounted / "memory", "total_cache "
-            limit, used = "memory.limit_in_bytes", "memory.usage_in_bytes"
-        else:
-            continue
-        group = root / path.lstrip("/")
-        for folder in (group, *group.parents[: len(group.parts) - len(root.parts)]):  # a limit holds for groups within
-            with contextlib.suppress(OSError, ValueError, StopIteration):  # not here, or no limit ("max")
-                stat = (folder / "memory.stat").read_text().splitlines()
-                cache = next(int(entry.removeprefix(cached)) for entry in stat if entry.startswith(cached))
-                yield int((folder / limit).read_text()) - int((folder / used).read_text()) + cache
-
-
 def device() -> str:
-    """``"cpu"`` or ``"cuda"``, as torch calls them."""
-    value = os.environ.get("GRANDPLUS_DEVICE", "").strip() or "auto"
-    if value not in ("auto", "cpu", "cuda"):
-        raise GrandPlusError(f"GRANDPLUS_DEVICE is {value!r}", expected="auto, cpu or cuda")
+    """The device to train and predict on.
+
+    Returns
+    -------
+    {"cpu", "cuda"}
+
+    Raises
+    ------
+    GrandPlusError
+        ``GRANDPLUS_DEVICE`` is no device, or is cuda and there is no usable GPU.
+    """
+    value = requested_device()
     if value == "cpu":
         return value
     import torch  # here, as most stages need none
@@ -94,22 +112,103 @@ def device() -> str:
     return "cpu"
 
 
+def requested_device() -> str:
+    """``GRANDPLUS_DEVICE``: what is wanted, whatever this machine has.
+
+    Returns
+    -------
+    {"auto", "cpu", "cuda"}
+
+    Raises
+    ------
+    GrandPlusError
+        It is none of these.
+    """
+    value = _value("GRANDPLUS_DEVICE") or "auto"
+    if value not in ("auto", "cpu", "cuda"):
+        raise GrandPlusError(f"GRANDPLUS_DEVICE is {value!r}", expected="auto, cpu or cuda")
+    return value
+
+
 def scheduler() -> str | None:
-    """Address of the Dask cluster that tasks go to, if they do."""
-    value = os.environ.get("GRANDPLUS_SCHEDULER", "").strip()
+    """Address of the Dask cluster that tasks go to; None where they stay on this machine.
+
+    Raises
+    ------
+    GrandPlusError
+        ``GRANDPLUS_SCHEDULER`` is no address.
+    """
+    value = _value("GRANDPLUS_SCHEDULER")
     if value and not _ADDRESS.fullmatch(value):
         raise GrandPlusError(f"GRANDPLUS_SCHEDULER is {value!r}", expected="an address like tcp://192.168.0.1:8786")
     return value or None
 
 
 def cache_folder(name: str) -> Path:
-    """A folder that all checkouts of this user share, made if need be."""
-    root = os.environ.get("GRANDPLUS_CACHE", "").strip()
+    """A folder that all checkouts of this user share; it is made if need be.
+
+    Parameters
+    ----------
+    name : str
+        What it is for, like ``"kernels"``.
+
+    Raises
+    ------
+    GrandPlusError
+        It can't be made.
+    """
+    root = _value("GRANDPLUS_CACHE")
     if not root:
         root = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "grandplus")
-    folder = Path(root).expanduser().absolute() / name
+    return _made(Path(root).expanduser().absolute() / name, "GRANDPLUS_CACHE")
+
+
+def scratch_folder() -> Path:
+    """The folder of unfinished work; it is made if need be.
+
+    Raises
+    ------
+    GrandPlusError
+        It can't be made.
+    """
+    return _made(from_root(_value("GRANDPLUS_SCRATCH") or ".grandplus/scratch").absolute(), "GRANDPLUS_SCRATCH")
+
+
+def mirror_folder(variable: str = "GRANDPLUS_MIRROR") -> Path | None:
+    """The folder of dataset files that a variable names; None where it is unset.
+
+    Raises
+    ------
+    GrandPlusError
+        There is no such folder.
+    """
+    value = _value(variable)
+    if not value:
+        return None
+    folder = from_root(value)
+    if not folder.is_dir():
+        raise GrandPlusError(f"{variable} is {value!r}", expected="an existing folder", fix="correct or unset it")
+    return folder
+
+
+def from_root(path: str) -> Path:
+    """A path of a user; a relative one starts from ``GRANDPLUS_ROOT``, wherever this process works.
+
+    Examples
+    --------
+    >>> from_root("/data/cora.csv").as_posix()
+    '/data/cora.csv'
+    """
+    return Path(_value("GRANDPLUS_ROOT"), Path(path).expanduser())
+
+
+def _value(variable: str) -> str:
+    return os.environ.get(variable, "").strip()
+
+
+def _made(folder: Path, variable: str) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise GrandPlusError(f"can't be made: {error.strerror}", where=folder, fix="set GRANDPLUS_CACHE") from None
+        raise GrandPlusError(f"can't be made: {error.strerror}", where=folder, fix=f"set {variable}") from None
     return folder

@@ -1,11 +1,4 @@
-"""Where work runs: how many workers, on which device, and what dies with what.
-
-Set by environment variables, since none of it changes a result on CPU:
-``GRANDPLUS_WORKERS`` (default: the cores that this process may use), ``GRANDPLUS_MEMORY``
-(default: what is free), ``GRANDPLUS_DEVICE`` (auto, cpu or cuda), ``GRANDPLUS_SCHEDULER`` (a Dask
-cluster in place of this machine) and ``GRANDPLUS_CACHE`` (downloads and compiled kernels, shared by
-all checkouts; default: the user's cache folder).
-"""
+"""Threads and processes of this machine that share work; their results come in the order of the tasks."""
 
 from __future__ import annotations
 
@@ -19,19 +12,28 @@ from typing import Any, TypeVar
 
 from grandplus.runtime.environment import workers
 from grandplus.runtime.errors import GrandPlusError
-from grandplus.runtime.supervision import die_with_parent_process
+from grandplus.runtime.supervision import end_with_parent_process
 
 Result = TypeVar("Result")
+TASKS_A_WORKER = 4  # that wait at a time
 
 
 def map_threads(function: Callable[..., Result], *arguments: Iterable[Any]) -> Iterator[Result]:
-    """``map(function, *arguments)`` over ``workers()`` threads, in order.
+    """``map(function, *arguments)`` over ``GRANDPLUS_WORKERS`` threads.
 
-    Results are handed out as they are asked for, and only a few tasks wait at a time.
+    Parameters
+    ----------
+    function : callable
+    *arguments : iterables
+        One for each parameter; read only a few tasks ahead of the results.
+
+    Yields
+    ------
+    The results, in order.
     """
     with ThreadPoolExecutor(workers()) as pool:
         try:
-            yield from map_in_order(pool, function, zip(*arguments, strict=False), ahead=4 * workers())
+            yield from map_in_order(pool, function, zip(*arguments, strict=False), ahead=TASKS_A_WORKER * workers())
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
 
@@ -39,12 +41,25 @@ def map_threads(function: Callable[..., Result], *arguments: Iterable[Any]) -> I
 def map_processes(
     function: Callable[..., Result], *arguments: Iterable[Any], at_most: int | None = None
 ) -> Iterator[Result]:
-    """The same over spawned processes, which die with this one.
+    """``map(function, *arguments)`` over ``GRANDPLUS_WORKERS`` spawned processes, which end with this one.
 
-    ``function`` and its arguments are pickled, so a module's own function is wanted. One task
-    or one worker needs no other process and runs here.
+    Parameters
+    ----------
+    function : callable
+        It and its arguments are pickled, so it is a function of a module.
+    *arguments : iterables
+        One for each parameter.
+    at_most : int, optional
+        Processes, where memory allows no more. With one process or one task the work is done here.
 
-    at_most : so many processes, where memory allows no more
+    Yields
+    ------
+    The results, in order.
+
+    Raises
+    ------
+    GrandPlusError
+        A process was killed.
     """
     tasks = list(zip(*arguments, strict=False))
     count = min(at_most or workers(), workers(), len(tasks))
@@ -52,20 +67,35 @@ def map_processes(
         yield from (function(*task) for task in tasks)
         return
     with processes(count) as pool:
-        yield from map_in_order(pool, function, tasks, ahead=4 * workers())
+        yield from map_in_order(pool, function, tasks, ahead=TASKS_A_WORKER * workers())
 
 
 @contextlib.contextmanager
 def processes(count: int) -> Iterator[Executor]:
-    """A pool of spawned processes, which die with this one, and if the block ends with an error or Ctrl-C."""
+    """A pool of spawned processes, which end with this one.
+
+    Parameters
+    ----------
+    count : int
+
+    Yields
+    ------
+    Executor
+        If the block ends with an error or Ctrl-C, its processes are killed.
+
+    Raises
+    ------
+    GrandPlusError
+        A process was killed by something else.
+    """
     context, others = multiprocessing.get_context("spawn"), set(multiprocessing.active_children())
     try:
-        with ProcessPoolExecutor(count, mp_context=context, initializer=die_with_parent_process) as pool:
+        with ProcessPoolExecutor(count, mp_context=context, initializer=end_with_parent_process) as pool:
             try:
                 yield pool
             except BaseException:
                 for worker in set(multiprocessing.active_children()) - others:
-                    worker.kill()  # else the pool would wait for what they are at
+                    worker.kill()  # else the pool would wait until their tasks end
                 raise
     except BrokenProcessPool:
         raise GrandPlusError(
@@ -83,9 +113,22 @@ def map_in_order(
     ahead: int,
     result_of: Callable[[Future[Result]], Result] = Future.result,
 ) -> Iterator[Result]:
-    """Results as they are asked for, with at most ``ahead`` tasks waiting at a time.
+    """``function(*task)`` of each task in a pool.
 
-    Those that wait when it is closed are left to the pool's owner.
+    Parameters
+    ----------
+    pool : Executor
+        Its owner ends what still waits when the iterator is closed.
+    function : callable
+    tasks : iterable of tuple
+    ahead : int
+        Tasks that wait at a time, at most.
+    result_of : callable, optional
+        How to wait for the result of a future.
+
+    Yields
+    ------
+    The results, in order.
     """
     tasks = iter(tasks)
     waiting = [pool.submit(function, *task) for task in itertools.islice(tasks, ahead)]

@@ -1,9 +1,9 @@
 """Folders that survive a kill: work in progress is kept, results appear whole or not at all.
 
-A stage collects finished pieces in a scratch folder named after everything that its result
-depends on, and moves it into place at the end. After a kill the same inputs lead to the same
-folder, so the rerun goes on from there; other inputs lead elsewhere. A lock keeps a second
-process out, and ends with its holder, however that ends.
+A piece of work collects what it has finished in a scratch folder. The folder's name is a digest of everything that
+the result depends on, and the folder is moved into place at the end. After a kill the same inputs lead to the same
+folder, so the next run goes on from there; other inputs lead to another one. A lock keeps a second process out, and
+ends with its holder, however that ends.
 """
 
 from __future__ import annotations
@@ -15,40 +15,88 @@ import os
 import shutil
 import sys
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from grandplus.runtime.errors import GrandPlusError
+from grandplus.runtime.environment import scratch_folder
 
 try:
     import fcntl
 except ImportError:  # pragma: no cover
     raise ImportError("GRAND+ runs on Linux and macOS; on Windows use WSL") from None
 
-PACKAGE = Path(__file__).parent
 
+def key_of(inputs: Mapping[str, Any], code: str) -> str:
+    """The key of a scratch folder: a digest of all that the result depends on.
 
-def key_of(**inputs: Any) -> str:
-    """Name of a scratch folder: a digest of the inputs and of this package's source.
+    Parameters
+    ----------
+    inputs : mapping
+        Settings and digests of files; numbers, text, lists and mappings of them.
+    code : str
+        The digest of the code that computes the result, see `digest_of_code`: what other code has finished must not
+        become a part of it.
 
-    The source counts since pieces made by other code must not be mixed into a result.
+    Returns
+    -------
+    str
+        16 hexadecimal digits.
+
+    Examples
+    --------
+    >>> key_of({"rmax": 1e-5, "top_k": 32}, "") == key_of({"top_k": 32, "rmax": 1e-5}, "")
+    True
     """
-    digest = hashlib.sha256(json.dumps(inputs, sort_keys=True).encode())
-    for file in sorted(PACKAGE.rglob("*.py")):
-        digest.update(file.read_bytes())
-    return digest.hexdigest()[:16]
+    text = json.dumps([dict(inputs), code], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def digest_of_code(paths: Iterable[Path | str]) -> str:
+    """A digest of files, and of all Python files of folders.
+
+    Parameters
+    ----------
+    paths : iterable of path
+        Only names below a folder count, so that a copy elsewhere has the same digest.
+
+    Returns
+    -------
+    str
+        64 hexadecimal digits.
+
+    Raises
+    ------
+    OSError
+        A file can't be read.
+    """
+    digest = hashlib.sha256()
+    for path in sorted(Path(path) for path in paths):
+        files = sorted(path.rglob("*.py")) if path.is_dir() else [path]
+        for file in files:
+            content = hashlib.sha256(file.read_bytes()).hexdigest()
+            digest.update(f"{file.relative_to(path.parent).as_posix()} {content}\n".encode())
+    return digest.hexdigest()
 
 
 @contextmanager
 def scratch(name: str, key: str, target: Path) -> Iterator[Path]:
-    """A folder to collect ``target`` in; moved there when the block ends without an error.
+    """A folder to collect a result in; it is moved to its place when the block ends without an error.
 
-    Pieces that an earlier, killed run has finished are in it already. It lies in
-    ``.grandplus/scratch`` of the checkout, or in ``GRANDPLUS_SCRATCH``.
+    Parameters
+    ----------
+    name, key : str
+        What the result is, and what it depends on, see `key_of`.
+    target : Path
+        Where the folder goes.
+
+    Yields
+    ------
+    Path
+        The folder, with the files that an earlier, killed run has finished. It lies in ``GRANDPLUS_SCRATCH``.
     """
-    root = scratch_root()
+    root = scratch_folder()
     folder = root / f"{name}-{key}"
     with locked(root / f"{name}-{key}.lock"):
         folder.mkdir(exist_ok=True)
@@ -58,24 +106,21 @@ def scratch(name: str, key: str, target: Path) -> Iterator[Path]:
         _publish(folder, target)
 
 
-def scratch_root() -> Path:
-    """Where unfinished work lies; made if need be."""
-    # DVC names the main checkout there, so that a temporary one resumes its predecessor's work.
-    checkout = Path(os.environ.get("DVC_ROOT") or ".")
-    root = (checkout / (os.environ.get("GRANDPLUS_SCRATCH", "").strip() or ".grandplus/scratch")).absolute()
-    try:
-        root.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise GrandPlusError(f"can't be made: {error.strerror}", where=root, fix="set GRANDPLUS_SCRATCH") from None
-    return root
-
-
 @contextmanager
 def finished_whole(file: Path, *, alone: bool = False) -> Iterator[Path]:
     """A name to write to, renamed to ``file`` when the block ends without an error.
 
-    With ``alone`` nobody else writes this file, so that name is always the same, and what a
-    killed writer left is overwritten. Elsewhere ``scratch`` removes that.
+    Parameters
+    ----------
+    file : Path
+    alone : bool
+        Nobody else writes this file. The name is then always the same, so that the next writer overwrites what a
+        killed one left. Elsewhere `scratch` removes that.
+
+    Yields
+    ------
+    Path
+        Beside the file.
     """
     partial = file.with_name(f"{file.name}.partial" if alone else f"{file.name}.{uuid.uuid4().hex[:8]}.partial")
     try:
@@ -86,11 +131,19 @@ def finished_whole(file: Path, *, alone: bool = False) -> Iterator[Path]:
 
 
 def reserve(file: int, size: int) -> None:
-    """Take the space of an open file on disk now: in one that is memory-mapped a full disk would be a crash later.
+    """Take the disk space of an open file now: a full disk would later kill who writes to a memory-mapped file.
+
+    Parameters
+    ----------
+    file : int
+        Its descriptor.
+    size : int
+        In bytes.
 
     Raises
     ------
-    OSError : there is no room.
+    OSError
+        There is no room.
     """
     if hasattr(os, "posix_fallocate"):  # not on macOS
         os.posix_fallocate(file, 0, size)
@@ -98,7 +151,15 @@ def reserve(file: int, size: int) -> None:
 
 @contextmanager
 def locked(file: Path, *, quiet: bool = False) -> Iterator[None]:
-    """Hold an exclusive lock; waits for another holder, and says so unless that takes moments at most."""
+    """Hold an exclusive lock for the length of a block; waits for another holder.
+
+    Parameters
+    ----------
+    file : Path
+        Made if need be; its content doesn't matter.
+    quiet : bool
+        Print nothing about waiting, as it takes moments at most.
+    """
     with open(file, "a+b") as handle:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -111,7 +172,7 @@ def locked(file: Path, *, quiet: bool = False) -> Iterator[None]:
 
 def _publish(folder: Path, target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
-    if target.exists():  # left by an earlier run by hand; DVC removes outputs itself
+    if target.exists():  # the result of an earlier run
         shutil.rmtree(target)
     try:
         os.rename(folder, target)

@@ -12,25 +12,53 @@ from pathlib import Path
 POLL_SECONDS = 0.1
 
 
-def die_with_dvc() -> None:
-    """End this process as soon as the DVC that started it is gone.
+def end_with_starter() -> None:
+    """End this process as soon as the program that started it is gone.
 
-    A stage must not outlive a killed ``dvc``, or it would write beside the next one. A stage
-    started by hand has no such tie.
+    Else it would go on after that program was killed, beside what is started next. A shell that the program ran this
+    process with is watched too. Works where the system has /proc; elsewhere only the parent process is watched.
     """
-    if "DVC_STAGE" not in os.environ:  # set by DVC for the command of a stage
-        return
     chain = _starters()
     if not all(_in_own_session(parent) for parent in chain.values()):
-        os._exit(1)  # DVC went while Python started: what takes orphans in is of another session
+        os._exit(1)  # the starter ended while Python started: this process has a new parent, of another session
     threading.Thread(target=_exit_when_gone, args=(chain,), daemon=True).start()
 
 
+def end_with_parent_process() -> None:
+    """End this worker process of `multiprocessing` as soon as its parent is gone."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def exit_after_parent() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=exit_after_parent, daemon=True).start()
+    # Python's own ending takes a second with torch, and that thread no longer runs by then.
+    atexit.register(os._exit, 0)
+
+
+def proc_file(process: int, name: str) -> str:
+    """The text of a file of /proc/<process>; empty where there is none.
+
+    Parameters
+    ----------
+    process : int
+        Its id.
+    name : str
+        Of the file, like ``"stat"``.
+    """
+    try:
+        return Path(f"/proc/{process}/{name}").read_text()
+    except OSError:
+        return ""
+
+
 def _starters() -> dict[int, int]:
-    """The processes between this one and DVC, as {child: parent}; a shell may stand between."""
+    """The processes between this one and the program that started it, as {child: parent}."""
     child, parent = os.getpid(), os.getppid()
     chain = {child: parent}
-    shell = Path(os.environ.get("SHELL") or "/bin/sh").name  # the one that DVC takes
+    shell = Path(os.environ.get("SHELL") or "/bin/sh").name
     if proc_file(parent, "comm").strip() == shell[:15] and _parent_of(parent):
         chain[parent] = _parent_of(parent)
     return chain
@@ -54,23 +82,3 @@ def _parent_of(process: int) -> int:
     """Its parent's id; 0 where the system has no /proc."""
     fields = proc_file(process, "stat").rpartition(")")[2].split()
     return int(fields[1]) if len(fields) > 1 else 0
-
-
-def proc_file(process: int, name: str) -> str:
-    try:
-        return Path(f"/proc/{process}/{name}").read_text()
-    except OSError:
-        return ""
-
-
-def die_with_parent_process() -> None:
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-
-    def exit_after_parent() -> None:
-        parent.join()
-        os._exit(1)
-
-    threading.Thread(target=exit_after_parent, daemon=True).start()
-    # Python's own ending takes a second with torch, and that thread is frozen by then.
-    atexit.register(os._exit, 0)

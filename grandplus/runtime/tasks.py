@@ -12,13 +12,30 @@ from grandplus.runtime.pools import Result, map_processes
 def map_tasks(
     function: Callable[..., Result], *arguments: Iterable[Any], at_most: int | None = None
 ) -> Iterator[Result]:
-    """The same on the cluster at ``GRANDPLUS_SCHEDULER``, or else over at most so many processes here.
+    """Call a function for each task, on the cluster of ``GRANDPLUS_SCHEDULER`` or in processes of this machine.
 
-    For tasks of seconds or more, whose large inputs are named by absolute paths.
+    Parameters
+    ----------
+    function : callable
+        It and its arguments are pickled, so it is a function of a module. It takes seconds or more, and gets large
+        inputs by absolute paths.
+    *arguments : iterables
+        One for each parameter, as `map` takes them.
+    at_most : int, optional
+        Processes of this machine, where its memory allows no more.
+
+    Yields
+    ------
+    The results, in the order of the tasks.
+
+    Raises
+    ------
+    GrandPlusError
+        The cluster can't be used, or a worker was killed.
     """
     address = scheduler()
     if address is None:
         return map_processes(function, *arguments, at_most=at_most)
-    from grandplus.runtime.cluster import map_on  # here, as Dask is wanted by few
+    from grandplus.runtime.cluster import map_on  # here, as few use Dask
 
     return map_on(address, function, zip(*arguments, strict=False))

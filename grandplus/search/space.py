@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import psutil  # type: ignore[import-untyped]
@@ -48,8 +47,7 @@ def without_too_wide(space: Space, graph: Graph, settings: Settings) -> Space:
     """The space without widths for which ``GRANDPLUS_MEMORY``, or all of this machine's, has no room; says which."""
     if "train.hidden" not in space:
         return space
-    limited = os.environ.get("GRANDPLUS_MEMORY", "").strip()
-    budget = environment.memory() if limited else int(psutil.virtual_memory().total)
+    budget = environment.memory_limit() or int(psutil.virtual_memory().total)
 
     def fits(width: int) -> bool:
         wide = settings.train.model_copy(update={"layers": 2, "hidden": width})

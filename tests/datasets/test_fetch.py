@@ -119,7 +119,7 @@ def test_mirror(here: Here) -> None:
 
 def test_relative_mirror_is_below_the_main_checkout(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
     here.put()
-    monkeypatch.setenv("DVC_ROOT", str(here.mirror.parent))
+    monkeypatch.setenv("GRANDPLUS_ROOT", str(here.mirror.parent))
     monkeypatch.setenv("GRANDPLUS_MIRROR", "mirror")
     here.fetch(source(MIRROR))
     here.check()

@@ -11,17 +11,28 @@ from pathlib import Path
 import pytest
 
 from grandplus.pipeline.folders import SUMS, checked, output
-from grandplus.runtime.errors import GrandPlusError
+from grandplus.pipeline.settings import load_settings
+from grandplus.runtime.errors import ArtifactError
 
 CONTENT = {"a.npy": b"one", "b with spaces.json": b"two", "c": b""}
 SHA256 = {name: hashlib.sha256(content).hexdigest() for name, content in CONTENT.items()}
 
 
+ROOT = Path(__file__).resolve().parents[2]
+PIPELINE = """
+stages:
+  first: {outs: [out]}
+  second: {params: [matrix, seed, {card.yaml: [expect]}], deps: [out/a.npy, code, 'methods/${model}'], outs: [end]}
+"""
+
+
 @pytest.fixture
 def folder(tmp_path, monkeypatch) -> Path:
-    monkeypatch.delenv("DVC_ROOT", raising=False)
+    """The output of a stage, as read-only and old as DVC leaves it."""
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GRANDPLUS_SCRATCH", str(tmp_path / "scratch"))
-    with output("stage", "key", tmp_path / "out") as made:
+    (tmp_path / "dvc.yaml").write_text(PIPELINE)
+    with output("first", load_settings(ROOT)) as made:
         for name, content in CONTENT.items():
             (made / name).write_bytes(content)
     for file in (tmp_path / "out").iterdir():
@@ -57,34 +68,74 @@ def test_the_list_is_as_sha256sum_takes_it(folder):
 @pytest.mark.parametrize("content", [b"One", b"on", b""])
 def test_a_changed_file(folder, content):
     overwrite(folder / "a.npy", content)
-    with pytest.raises(GrandPlusError, match="is damaged: its SHA-256 is ") as refused:
+    with pytest.raises(ArtifactError, match="is damaged: its SHA-256 is ") as refused:
         checked(folder)
     sha256 = hashlib.sha256(content).hexdigest()
-    assert str(refused.value) == (
-        f"{folder}/a.npy: is damaged: its SHA-256 is {sha256}; expected {SHA256['a.npy']}; "
-        "run dvc repro, which makes it anew"
-    )
+    assert str(refused.value) == (f"{folder}/a.npy: is damaged: its SHA-256 is {sha256}; expected {SHA256['a.npy']}")
     assert marked(folder) == {"a.npy", SUMS}  # either may be the wrong one
     assert checked(folder, "c")
 
 
 def test_a_missing_file(folder):
     (folder / "a.npy").unlink()
-    with pytest.raises(GrandPlusError, match=r"a\.npy: no such file; run dvc repro"):
+    with pytest.raises(ArtifactError, match=r"a\.npy: no such file"):
         checked(folder)
-    with pytest.raises(GrandPlusError, match="other: no such file; run dvc repro"):
+    with pytest.raises(ArtifactError, match="other: no such file"):
         checked(folder, "other")
 
 
 @pytest.mark.parametrize("change", [lambda text: text[:100], lambda text: text[1:], lambda _: b"\xff", lambda _: b""])
 def test_a_damaged_list(folder, change):
     overwrite(folder / SUMS, change((folder / SUMS).read_bytes()))
-    with pytest.raises(GrandPlusError, match="SHA256SUMS: is damaged; expected a SHA-256 and a name for each file"):
+    with pytest.raises(ArtifactError, match="SHA256SUMS: is damaged; expected a SHA-256 and a name for each file"):
         checked(folder)
     assert marked(folder) == {SUMS}
 
 
 def test_a_missing_list(folder):
     (folder / SUMS).unlink()
-    with pytest.raises(GrandPlusError, match="SHA256SUMS: no such file; run dvc repro"):
+    with pytest.raises(ArtifactError, match="SHA256SUMS: no such file"):
         checked(folder)
+
+
+def key(**changes: object) -> str:
+    """The key of the scratch folder of the second stage."""
+    with output("second", load_settings(ROOT, **changes), sums=False) as made:
+        pass
+    return made.name
+
+
+@pytest.fixture
+def code(folder, tmp_path) -> Path:
+    """What the second stage depends on, and other code."""
+    for name in ("code/one.py", "methods/grandplus/method.py", "methods/sgc/method.py", "report/page.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("x = 1")
+    return tmp_path
+
+
+@pytest.mark.parametrize("file", ["code/one.py", "code/new.py", "methods/grandplus/method.py"])
+def test_unfinished_work_is_for_the_code_that_the_stage_depends_on(code, file):
+    before = key()
+    (code / file).write_text("x = 2")
+    assert key() != before
+
+
+@pytest.mark.parametrize("file", ["report/page.py", "methods/sgc/method.py", "code/notes.txt", "out/c"])
+def test_other_code_and_other_files_leave_unfinished_work(code, file):
+    before = key()
+    (code / file).unlink(missing_ok=True)
+    (code / file).write_text("x = 2")
+    assert key() == before
+
+
+def test_unfinished_work_is_for_the_settings_that_the_stage_reads(code):
+    keys = {key(), key(seed=1), key(matrix="single"), key(dataset="cora")}  # of other expect
+    assert len(keys) == 4
+    assert key(trials=3, train={"lr": 0.5}) == key()
+
+
+def test_the_input_is_checked_before_the_work(code):
+    overwrite(code / "out" / "a.npy", b"One")
+    with pytest.raises(ArtifactError, match=r"out/a\.npy: is damaged"):
+        key()

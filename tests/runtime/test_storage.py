@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shutil
 import signal
 from contextlib import suppress
 from pathlib import Path
@@ -9,9 +10,8 @@ from pathlib import Path
 import pytest
 from processes import finished, python
 
-from grandplus.runtime import storage as module
 from grandplus.runtime.errors import GrandPlusError
-from grandplus.runtime.storage import finished_whole, key_of, locked, scratch
+from grandplus.runtime.storage import digest_of_code, finished_whole, key_of, locked, scratch
 
 
 class Killed(BaseException):
@@ -20,7 +20,7 @@ class Killed(BaseException):
 
 @pytest.fixture
 def root(tmp_path, monkeypatch) -> Path:
-    monkeypatch.delenv("DVC_ROOT", raising=False)
+    monkeypatch.delenv("GRANDPLUS_ROOT", raising=False)
     monkeypatch.setenv("GRANDPLUS_SCRATCH", str(tmp_path / "scratch"))
     return tmp_path / "scratch"
 
@@ -87,7 +87,7 @@ def test_half_written_files_are_removed(root, tmp_path):
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from grandplus.scratch import finished_whole, scratch
+from grandplus.runtime.storage import finished_whole, scratch
 
 with scratch("stage", "key", Path(sys.argv[1])) as folder:
     with finished_whole(folder / "first") as partial:
@@ -151,7 +151,7 @@ def test_a_result_that_can_not_be_moved_is_kept(root, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("dvc_root", "own", "expected"),
+    ("top", "own", "expected"),
     [
         (None, None, "here/.grandplus/scratch"),
         (None, "  ", "here/.grandplus/scratch"),
@@ -161,10 +161,10 @@ def test_a_result_that_can_not_be_moved_is_kept(root, tmp_path, monkeypatch):
         ("main", "/absolute", "/absolute"),
     ],
 )
-def test_the_folder_is_that_of_the_main_checkout(tmp_path, monkeypatch, dvc_root, own, expected):
+def test_the_folder_is_that_of_the_main_checkout(tmp_path, monkeypatch, top, own, expected):
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
-    for name, value in (("DVC_ROOT", dvc_root and str(tmp_path / dvc_root)), ("GRANDPLUS_SCRATCH", own)):
+    for name, value in (("GRANDPLUS_ROOT", top and str(tmp_path / top)), ("GRANDPLUS_SCRATCH", own)):
         if value is None:
             monkeypatch.delenv(name, raising=False)
         else:
@@ -178,8 +178,8 @@ def test_the_folder_is_that_of_the_main_checkout(tmp_path, monkeypatch, dvc_root
 
 def test_the_key_changes_with_every_input_but_not_with_their_order():
     inputs = {"matrix": "avg", "push": {"rmax": 1e-5, "weights": None}, "nodes": [1, 2, 3]}
-    key = key_of(**inputs)
-    assert key == key_of(**dict(reversed(inputs.items())))
+    key = key_of(inputs, "code")
+    assert key == key_of(dict(reversed(inputs.items())), "code")
     assert len(key) == 16
     others = [
         inputs | {"matrix": "ppr"},
@@ -191,19 +191,26 @@ def test_the_key_changes_with_every_input_but_not_with_their_order():
         {"matrix": "avg"},
         {},
     ]
-    assert len({key, *(key_of(**other) for other in others)}) == 1 + len(others)
+    keys = {key, key_of(inputs, "other code"), *(key_of(other, "code") for other in others)}
+    assert len(keys) == 2 + len(others)
 
 
-def test_the_key_changes_with_the_source_of_the_package(tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "PACKAGE", tmp_path)
-    (tmp_path / "sub").mkdir()
-    keys = [key_of(a=1)]
-    for name, text in (("one.py", "x = 1"), ("sub/two.py", "y = 1"), ("sub/two.py", "y = 2")):
-        (tmp_path / name).write_text(text)
-        keys.append(key_of(a=1))
-    assert len(set(keys)) == 4
-    (tmp_path / "notes.txt").write_text("not code")
-    assert key_of(a=1) == keys[-1]
+def test_the_digest_of_code_changes_with_each_file_and_its_name(tmp_path):
+    package, script = tmp_path / "package", tmp_path / "script.py"
+    (package / "sub").mkdir(parents=True)
+    script.write_text("x = 1")
+    digests = [digest_of_code([package, script])]
+    for file, text in ((package / "a.py", "x = 1"), (package / "sub/b.py", "y"), (script, "x = 2")):
+        file.write_text(text)
+        digests.append(digest_of_code([package, script]))
+    (package / "sub/b.py").rename(package / "b.py")
+    digests.append(digest_of_code([package, script]))
+    assert len(set(digests)) == len(digests)
+    (package / "notes.txt").write_text("not code")
+    assert digest_of_code([script, package]) == digests[-1]  # in any order
+    copied = shutil.copytree(package, tmp_path / "elsewhere" / "package")
+    assert digest_of_code([package]) == digest_of_code([copied])
+    assert digest_of_code([package]) != digests[-1]
 
 
 # --- finished_whole --------------------------------------------------------------------------
@@ -241,7 +248,7 @@ def test_two_writers_of_one_file_do_not_share_a_name(tmp_path):
 HOLDER = """
 import sys, time
 from pathlib import Path
-from grandplus.scratch import scratch
+from grandplus.runtime.storage import scratch
 
 with scratch("stage", "key", Path(sys.argv[1])) as folder:
     print("inside", flush=True)
@@ -301,7 +308,7 @@ def test_a_lock_is_given_up_after_an_error(tmp_path, capfd):
 CHILD = """
 import multiprocessing, os, sys, time
 from pathlib import Path
-from grandplus.scratch import locked
+from grandplus.runtime.storage import locked
 
 if __name__ == "__main__":
     with locked(Path(sys.argv[1])):

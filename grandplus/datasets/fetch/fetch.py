@@ -18,7 +18,7 @@ from pathlib import Path
 from grandplus.datasets.fetch.checksums import checked, copy_checked, is_intact
 from grandplus.datasets.fetch.http import UnavailableError, version_note
 from grandplus.datasets.fetch.manifest import Manifest
-from grandplus.datasets.fetch.places import deliver, label, mirror_folder
+from grandplus.datasets.fetch.places import deliver, label
 from grandplus.datasets.source import Expect, Place, Source
 from grandplus.runtime import environment
 from grandplus.runtime.errors import GrandPlusError
@@ -48,7 +48,7 @@ def fetch(source: Source, folder: Path, *, catalog: Path, expect: Expect | None 
     """
     for place in source.places:
         if place.mirror:
-            mirror_folder(place.mirror)  # a wrong setting is an error even where it isn't needed
+            environment.mirror_folder(place.mirror)  # a wrong setting is an error even where it isn't needed
     cache = environment.cache_folder("downloads")
     delivered_by: dict[str, str] = {}
     place, found = _complete(source, cache, delivered_by, partial(_announce, expect=expect, report=report), report)

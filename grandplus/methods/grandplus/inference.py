@@ -17,7 +17,7 @@ from grandplus.propagation.columns import propagate_columns
 from grandplus.propagation.power import BUFFERS, LINE
 from grandplus.runtime import environment, pools
 from grandplus.runtime.errors import GrandPlusError
-from grandplus.runtime.storage import reserve, scratch_root
+from grandplus.runtime.storage import reserve
 
 GIB = 2**30
 BASE = 400 * 2**20  # of the process itself, with PyTorch
@@ -61,14 +61,14 @@ class Plan:
             return np.empty((nodes, self.width), np.float32)
         size = 4 * nodes * self.width
         # Without a name, so that nothing is left however this process ends.
-        with tempfile.TemporaryFile(dir=scratch_root()) as file:
+        with tempfile.TemporaryFile(dir=environment.scratch_folder()) as file:
             try:
                 reserve(file.fileno(), size)
                 file.truncate(size)
             except OSError as error:
                 found = f"inference can't keep {size / GIB:.2f} GiB in a file: {error.strerror}"
                 fix = "set GRANDPLUS_SCRATCH to a folder with more room, or GRANDPLUS_MEMORY higher"
-                raise GrandPlusError(found, where=scratch_root(), fix=fix) from None
+                raise GrandPlusError(found, where=environment.scratch_folder(), fix=fix) from None
             return np.memmap(file, np.float32, "r+", shape=(nodes, self.width))
 
 

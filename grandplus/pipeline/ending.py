@@ -1,0 +1,48 @@
+"""How a stage or a command ends: with an exit code, and where the user has to act, with one line on stderr."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from collections.abc import Callable
+
+from grandplus.pipeline.remedies import with_remedy
+from grandplus.runtime.errors import GrandPlusError
+
+KEPT = "interrupted; finished work is kept, so running it again goes on from there"
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+
+
+def ending(work: Callable[[], int | None], interrupted: str = KEPT) -> int:
+    """Do some work, and say what a user must know of its end.
+
+    Parameters
+    ----------
+    work : callable
+        What it returns is the exit code; None is 0.
+    interrupted : str
+        What to print after Ctrl-C.
+
+    Returns
+    -------
+    int
+        The exit code: 2 where the user has to act, 130 after Ctrl-C.
+    """
+    try:
+        return work() or 0
+    except GrandPlusError as error:
+        return _told(f"error: {with_remedy(error)}", 2)
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        where = f"{error.filename}: " if error.filename else ""
+        fix = "free some, or set GRANDPLUS_SCRATCH to a folder with more room; finished work is kept"
+        return _told(f"error: {where}{os.strerror(error.errno)}; {fix}", 2)
+    except KeyboardInterrupt:
+        return _told(interrupted, 130)
+
+
+def _told(line: str, code: int) -> int:
+    print(line, file=sys.stderr)
+    return code
