@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from benchmarks.graphs import degree_corrected
 from benchmarks.lines import print_line
 from grandplus.graph.adjacency import Adjacency
-from grandplus.kernels.compiled import prefetch
+from grandplus.kernels.prefetch import prefetch
 from grandplus.propagation.gfpush import Pushed, Scratch, push_rows
 from grandplus.propagation.matrices import propagation_weights
 from grandplus.runtime import environment, pools

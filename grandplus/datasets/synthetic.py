@@ -8,19 +8,18 @@ time nor on threads, and only what is being written is in memory.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numba import types
-from numba.extending import register_jitable
 from numpy.lib.format import open_memmap
 from numpy.typing import NDArray
 
 from grandplus.datasets.source import Recipe
-from grandplus.kernels.compiled import FLOAT32, INT32, INT64, SPREAD, compiled, matrix, mix, writable
+from grandplus.kernels.compiled import FLOAT32, INT32, INT64, jitable, kernel, matrix, writable
+from grandplus.kernels.random import SPREAD, mix, uniform
 from grandplus.runtime import pools
 from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.storage import finished_whole, reserve
@@ -122,59 +121,44 @@ def _count(stored: int, out: NDArray[np.int64], start: int, end: int) -> None:
 
 def _edges(seed: int, members: Any, first: Any, inside: float, out: Any, start: int, end: int) -> None:
     sources, targets = np.empty(end - start, np.int64), np.empty(end - start, np.int64)
-    _edges_kernel()(seed, start, members, first, inside, NEARBY * inside, sources, targets)
+    _draw_edges(seed, start, members, first, inside, NEARBY * inside, sources, targets)
     out[0, start:end], out[1, start:end] = sources, targets
 
 
 def _dense(seed: int, labels: Any, means: Any, out: Any, start: int, end: int) -> None:
     values = np.empty((end - start, means.shape[1]), np.float32)
-    _dense_kernel()(seed, start, labels[start:end], means, values)
+    _draw_dense(seed, start, labels[start:end], means, values)
     out[start:end] = values
 
 
 def _words(recipe: Recipe, labels: Any, out: Any, start: int, end: int) -> None:
     columns = np.empty((end - start, out.shape[1]), np.int32)
-    _words_kernel()(recipe.seed, start, labels[start:end], recipe.classes, recipe.features, columns)
+    _draw_words(recipe.seed, start, labels[start:end], recipe.classes, recipe.features, columns)
     out[start:end] = columns
 
 
-@functools.cache
-def _edges_kernel() -> Any:
-    numbers = [types.int64, types.int64, INT64, INT64, types.float64, types.float64]
-    return compiled(_draw_edges, *numbers, writable(INT64), writable(INT64))
-
-
-@functools.cache
-def _dense_kernel() -> Any:
-    return compiled(_draw_dense, types.int64, types.int64, INT64, matrix(FLOAT32), writable(matrix(FLOAT32)))
-
-
-@functools.cache
-def _words_kernel() -> Any:
-    return compiled(_draw_words, *[types.int64] * 2, INT64, *[types.int64] * 2, writable(matrix(INT32)))
-
-
-def _draw_edges(seed, start, members, first, inside, nearby, sources, targets):  # type: ignore[no-untyped-def]
+@kernel(types.int64, types.int64, INT64, INT64, types.float64, types.float64, writable(INT64), writable(INT64))
+def _draw_edges(seed, start, members, first, inside, nearby, sources, targets):
     nodes = len(members)
     for i in range(len(sources)):
         state = _state(seed, 2, start + i)
-        state, number = _uniform(state)
+        state, number = uniform(state)
         place = np.int64(number * nodes)
-        state, number = _uniform(state)
+        state, number = uniform(state)
         sources[i] = members[_by_rank(place, number, first)]
-        state, kind = _uniform(state)
-        state, number = _uniform(state)
+        state, kind = uniform(state)
+        state, number = uniform(state)
         if kind >= inside:
             place = np.int64(number * nodes)
         elif kind >= nearby:
             group = np.searchsorted(first, place, "right") - 1
             place = first[group] + np.int64(number * (first[group + 1] - first[group]))
-        state, number = _uniform(state)
+        state, number = uniform(state)
         targets[i] = members[_by_rank(place, number, first)]
 
 
-@register_jitable
-def _by_rank(place, number, first):  # type: ignore[no-untyped-def]
+@jitable
+def _by_rank(place, number, first):
     """A place in the same community: the r-th of m comes about (r / m)^(-2/3) times as often, so degrees have
     a power law with exponent 2.5."""
     group = np.searchsorted(first, place, "right") - 1
@@ -186,21 +170,23 @@ def _by_rank(place, number, first):  # type: ignore[no-untyped-def]
     return first[group] + min(begin + np.int64(rank * (end - begin)), end - 1)
 
 
-def _draw_dense(seed, start, labels, means, out):  # type: ignore[no-untyped-def]
+@kernel(types.int64, types.int64, INT64, matrix(FLOAT32), writable(matrix(FLOAT32)))
+def _draw_dense(seed, start, labels, means, out):
     """Normal numbers in pairs (Box and Muller, 1958) around the class's mean."""
     width = out.shape[1]
     for i in range(len(labels)):
         state = _state(seed, 3, start + i)
         for column in range(0, width, 2):
-            state, number = _uniform(state)
-            state, angle = _uniform(state)
+            state, number = uniform(state)
+            state, angle = uniform(state)
             length = np.sqrt(-2.0 * np.log(1.0 - number))
             out[i, column] = means[labels[i], column] + np.float32(length * np.cos(2 * np.pi * angle))
             if column + 1 < width:
                 out[i, column + 1] = means[labels[i], column + 1] + np.float32(length * np.sin(2 * np.pi * angle))
 
 
-def _draw_words(seed, start, labels, classes, width, out):  # type: ignore[no-untyped-def]
+@kernel(types.int64, types.int64, INT64, types.int64, types.int64, writable(matrix(INT32)))
+def _draw_words(seed, start, labels, classes, width, out):
     """Different words, sorted. The r-th most frequent comes 1 / r times as often as the first, as in text; so do a
     class's own."""
     vocabulary = max(1, min(VOCABULARY, width // (2 * classes)))
@@ -209,8 +195,8 @@ def _draw_words(seed, start, labels, classes, width, out):  # type: ignore[no-un
         for j in range(out.shape[1]):
             known = True
             while known:
-                state, kind = _uniform(state)
-                state, number = _uniform(state)
+                state, kind = uniform(state)
+                state, number = uniform(state)
                 own = kind < OWN_WORDS
                 word = _zipf(number, vocabulary) * classes + labels[i] if own else _zipf(number, width)
                 # Frequent words have no low numbers: a bijection of 0..width-1.
@@ -228,18 +214,11 @@ def _draw_words(seed, start, labels, classes, width, out):  # type: ignore[no-un
 MULTIPLIER = 2_147_483_647  # a prime, so that a multiple of it is a bijection for any width below
 
 
-@register_jitable
-def _zipf(number, count):  # type: ignore[no-untyped-def]
+@jitable
+def _zipf(number, count):
     return min(count - 1, np.int64(np.exp(number * np.log(count + 1.0)) - 1.0))
 
 
-@register_jitable
-def _state(seed, what, index):  # type: ignore[no-untyped-def]
+@jitable
+def _state(seed, what, index):
     return mix(mix(np.uint64(seed) * SPREAD + np.uint64(what)) + np.uint64(index) * SPREAD)
-
-
-@register_jitable
-def _uniform(state):  # type: ignore[no-untyped-def]
-    """Next state and random number in [0, 1)."""
-    state += SPREAD
-    return state, np.float64(mix(state) >> np.uint64(11)) * 2.0**-53

@@ -3,7 +3,6 @@ from the graph where there are no others."""
 
 from __future__ import annotations
 
-import functools
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -11,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from grandplus.graph.adjacency import Adjacency
-from grandplus.kernels.compiled import FLOAT32, INT64, compiled, writable
+from grandplus.kernels.compiled import FLOAT32, INT64, kernel, writable
 
 Features: TypeAlias = Any  # float32 (n, d): ndarray or scipy CSR
 BLOCK = 2**16  # rows of dense features at a time
@@ -44,7 +43,7 @@ def row_normalize(features: Features) -> Features:
     """
     if sp.issparse(features):
         data = np.empty(len(features.data), np.float32)
-        _kernel()(features.indptr.astype(np.int64, copy=False), features.data.astype(np.float32, copy=False), data)
+        _divide_rows(features.indptr.astype(np.int64, copy=False), features.data.astype(np.float32, copy=False), data)
         return csr_of(features.indptr, features.indices, data, features.shape[1])
     out = np.empty(features.shape, np.float32)
     for rows in _blocks(len(features)):
@@ -125,12 +124,8 @@ def _blocks(count: int) -> list[slice]:
     return [slice(first, first + BLOCK) for first in range(0, count, BLOCK)]
 
 
-@functools.cache
-def _kernel() -> Any:
-    return compiled(_divide_rows, INT64, FLOAT32, writable(FLOAT32))
-
-
-def _divide_rows(indptr, data, out):  # type: ignore[no-untyped-def]
+@kernel(INT64, FLOAT32, writable(FLOAT32))
+def _divide_rows(indptr, data, out):
     for row in range(len(indptr) - 1):
         total = 0.0
         for i in range(indptr[row], indptr[row + 1]):

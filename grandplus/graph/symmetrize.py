@@ -6,14 +6,13 @@ are counted, placed by counting sort, sorted row by row, and merged where they s
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from grandplus.kernels.compiled import INT32, INT64, compiled, writable
+from grandplus.kernels.compiled import IDS, INT64, kernel, writable
 from grandplus.runtime import pools
 
 PIECE = 2**22  # edges read at a time
@@ -35,19 +34,19 @@ def symmetrize(
     indptr int64 (n + 1,), indices (2 m,) sorted within rows, and how many entries were self-loops.
     """
     indptr = np.zeros(nodes + 1, np.int64)
-    loops = sum(_kernel("count", piece)(*piece, indptr) for piece in _pieces(edges))
+    loops = sum(_count(*piece, indptr) for piece in _pieces(edges))
     np.cumsum(indptr, out=indptr)
     indices = np.empty(2 * (edges.shape[1] - loops), index_type)
     at = indptr[:-1].copy()
     for piece in _pieces(edges):
-        _kernel("place", piece, indices)(*piece, at, indices)
+        _place(*piece, at, indices)
 
     def sort(start: int) -> None:
-        _kernel("sort", indices)(indptr[start : start + BLOCK + 1], indices)
+        _sort(indptr[start : start + BLOCK + 1], indices)
 
     for _ in pools.map_threads(sort, range(0, nodes, BLOCK)):
         pass
-    kept = _kernel("merge", indices)(indptr, indices)
+    kept = _merge(indptr, indices)
     return indptr, indices[:kept], loops
 
 
@@ -56,23 +55,8 @@ def _pieces(edges: NDArray[Any]) -> Iterator[NDArray[Any]]:
         yield np.ascontiguousarray(edges[:, start : start + PIECE])
 
 
-def _kernel(name: str, *arrays: NDArray[Any]) -> Any:
-    return _compiled(name, *(array.dtype.name for array in arrays))
-
-
-@functools.cache
-def _compiled(name: str, *index_types: str) -> Any:
-    ids = [{"int32": INT32, "int64": INT64}[kind] for kind in index_types]
-    if name == "count":
-        return compiled(_count, ids[0], ids[0], writable(INT64))
-    if name == "place":
-        return compiled(_place, ids[0], ids[0], writable(INT64), writable(ids[1]))
-    if name == "sort":
-        return compiled(_sort, INT64, writable(ids[0]))
-    return compiled(_merge, writable(INT64), writable(ids[0]))
-
-
-def _count(sources, targets, indptr):  # type: ignore[no-untyped-def]
+@kernel(IDS, IDS, writable(INT64))
+def _count(sources, targets, indptr):
     """Adds degrees to indptr, one place on; how many were self-loops."""
     loops = 0
     for i in range(len(sources)):
@@ -85,7 +69,8 @@ def _count(sources, targets, indptr):  # type: ignore[no-untyped-def]
     return loops
 
 
-def _place(sources, targets, at, indices):  # type: ignore[no-untyped-def]
+@kernel(IDS, IDS, writable(INT64), writable(IDS))
+def _place(sources, targets, at, indices):
     for i in range(len(sources)):
         u, v = sources[i], targets[i]
         if u != v:
@@ -95,7 +80,8 @@ def _place(sources, targets, at, indices):  # type: ignore[no-untyped-def]
             at[v] += 1
 
 
-def _sort(indptr, indices):  # type: ignore[no-untyped-def]
+@kernel(INT64, writable(IDS))
+def _sort(indptr, indices):
     for row in range(len(indptr) - 1):
         start, end = indptr[row], indptr[row + 1]
         if end - start > 32:
@@ -109,7 +95,8 @@ def _sort(indptr, indices):  # type: ignore[no-untyped-def]
             indices[j] = value
 
 
-def _merge(indptr, indices):  # type: ignore[no-untyped-def]
+@kernel(writable(INT64), writable(IDS))
+def _merge(indptr, indices):
     """Drops repeated entries in place; how many are left."""
     kept = end = 0
     for row in range(len(indptr) - 1):

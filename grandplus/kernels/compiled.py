@@ -1,50 +1,126 @@
-"""Numba kernels, compiled once for all checkouts of this user.
+"""The decorator of numba kernels, and the cache of their machine code, which all checkouts of a user share.
 
-Numba's own cache is bound to a source file's path, so each checkout, and each temporary one
-of ``dvc exp run --temp``, would compile anew; and two processes that compile at once can mix
-up its entries. Here the folder is named after the source's content, and a lock is held while
-compiling. A kernel may call only functions of its own module and of this one: others are not in
-that name.
+Numba's own cache belongs to a source file's path. So each checkout, and each temporary one of an experiment, would
+compile anew; and two processes that compile at the same time can mix up its entries. Here the cache folder is named
+after the content of the source, and a lock is held while a kernel is compiled.
+
+A kernel may call only functions of its own module and of ``grandplus.kernels``: the content of other modules is not
+in the folder's name, so a change there would go unnoticed.
 """
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import pickle
 import shutil
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numba
 import numba.core.caching
 import numpy as np
-from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic, register_jitable
+from numba.extending import register_jitable
+from numba.np.numpy_support import as_dtype
 
 from grandplus.runtime.environment import cache_folder
 from grandplus.runtime.storage import locked
 
-# Accepts writable arrays too.
-INT32, INT64, UINT32, UINT64, FLOAT32, FLOAT64 = (
+Type: TypeAlias = Any  # a numba type, or several in a tuple, of which the argument's dtype chooses one
+
+# One-dimensional C-ordered arrays that a kernel reads; they may be writable too.
+UINT8, INT32, INT64, UINT32, UINT64, FLOAT32, FLOAT64 = (
     types.Array(scalar, 1, "C", readonly=True)
-    for scalar in (types.int32, types.int64, types.uint32, types.uint64, types.float32, types.float64)
+    for scalar in (
+        types.uint8,
+        types.int32,
+        types.int64,
+        types.uint32,
+        types.uint64,
+        types.float32,
+        types.float64,
+    )
 )
+IDS = INT32, INT64  # node ids, of either size
+UNSIGNED_IDS = UINT32, UINT64
 
-SPREAD = np.uint64(0x9E3779B97F4A7C15)
+jitable = register_jitable  # decorator of a function that kernels call; elsewhere it stays plain Python
 
-_NUMBA_CONFIG = threading.Lock()  # it is one for all threads
+_NUMBA_CONFIG = threading.Lock()  # numba has one configuration for all threads
 
 
-def compiled(function: Callable[..., Any], *arguments: Any) -> Callable[..., Any]:
-    """``function`` compiled for these argument types, without the GIL and without fastmath.
+def writable(array: Type) -> Type:
+    """The type of an array that a kernel writes to."""
+    return _each(array, lambda kind: kind.copy(readonly=False))
 
-    A division by zero gives what IEEE 754 says: looking for it would keep loops from being vectorised.
+
+def matrix(array: Type, ndim: int = 2) -> Type:
+    """The type of a C-ordered array of more dimensions, with the same numbers in it."""
+    return _each(array, lambda kind: kind.copy(ndim=ndim))
+
+
+def kernel(*signature: Type) -> Callable[[Callable[..., Any]], Kernel]:
+    """Decorator: machine code in place of a Python function, for arguments of these types.
+
+    Parameters
+    ----------
+    *signature : numba types
+        One for each argument. In place of a type there may be a tuple of array types, like ``IDS``: the dtype of the
+        argument chooses among them at each call.
+
+    Returns
+    -------
+    callable
+        The decorator.
+
+    Examples
+    --------
+    ::
+
+        @kernel(IDS, writable(INT64))
+        def count(labels, counts):
+            for label in labels:
+                counts[label] += 1
+
+        count(np.array([0, 2, 2], np.int32), np.zeros(3, np.int64))
     """
-    folder = _folder_of(function)
+    return lambda function: Kernel(function, signature)
+
+
+class Kernel:
+    """A function that is compiled at its first call, once for each choice of types.
+
+    It runs without the GIL and without fastmath. A division by zero gives what IEEE 754 says, as looking for it would
+    keep loops from being vectorised.
+    """
+
+    def __init__(self, function: Callable[..., Any], signature: tuple[Type, ...]) -> None:
+        functools.update_wrapper(self, function)
+        self.function = function
+        self._signature = signature
+        self._choices = [position for position, kind in enumerate(signature) if isinstance(kind, tuple)]
+        self._compiled: dict[tuple[np.dtype[Any], ...], Callable[..., Any]] = {}
+        self._compiling = threading.Lock()
+
+    def __call__(self, *arguments: Any) -> Any:
+        dtypes = tuple([arguments[position].dtype for position in self._choices])
+        return (self._compiled.get(dtypes) or self.compiled(*dtypes))(*arguments)
+
+    def compiled(self, *dtypes: np.dtype[Any]) -> Callable[..., Any]:
+        """Numba's function for these dtypes of the arguments that have several types."""
+        with self._compiling:
+            if dtypes not in self._compiled:
+                left = iter(dtypes)
+                kinds = [_choose(kind, next(left)) if isinstance(kind, tuple) else kind for kind in self._signature]
+                self._compiled[dtypes] = compiled(self.function, *kinds)
+        return self._compiled[dtypes]
+
+
+def compiled(function: Callable[..., Any], *arguments: Type) -> Callable[..., Any]:
+    folder = _cache_folder(function)
     with locked(folder.with_suffix(".lock"), quiet=True):
         try:
             return _compile(function, arguments)
@@ -53,58 +129,35 @@ def compiled(function: Callable[..., Any], *arguments: Any) -> Callable[..., Any
             return _compile(function, arguments)
 
 
-def writable(array: types.Array) -> types.Array:
-    """The type of an array that a kernel writes to."""
-    return array.copy(readonly=False)
-
-
-def matrix(array: types.Array) -> types.Array:
-    """The type of a C-ordered matrix of the same numbers."""
-    return array.copy(ndim=2)
-
-
-@register_jitable
-def mix(z):  # type: ignore[no-untyped-def]
-    """For kernels: 64 bits mixed as SplitMix64 does (Steele, Lea and Flood, OOPSLA 2014).
-
-    Of s, s + SPREAD, s + 2 SPREAD, … it makes random numbers.
-    """
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def prefetch(_context: Any, array: Any, index: Any) -> Any:
-    """For kernels: ``prefetch(array, index)`` starts to load an entry into cache; any index is harmless."""
-
-    def instruction(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        held = context.make_array(signature.args[0])(context, builder, values[0])
-        entry = cgutils.get_item_pointer(context, builder, signature.args[0], held, [values[1]], wraparound=False)
-        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
-        takes = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
-        llvm = cgutils.get_or_insert_function(builder.module, takes, "llvm.prefetch.p0")
-        builder.call(llvm, [builder.bitcast(entry, byte), number(0), number(3), number(1)])  # to read, keep, data
-        return context.get_dummy_value()
-
-    return types.void(array, types.uintp), instruction
-
-
-def _compile(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Callable[..., Any]:
+def _compile(function: Callable[..., Any], arguments: tuple[Type, ...]) -> Callable[..., Any]:
     with _NUMBA_CONFIG:
         before = numba.config.CACHE_LOCATOR_CLASSES
         numba.config.CACHE_LOCATOR_CLASSES = f"{__name__}.{ContentLocator.__name__}"
         try:
-            kernel: Callable[..., Any] = numba.njit([arguments], cache=True, nogil=True, error_model="numpy")(function)
+            jitted = numba.njit([arguments], cache=True, nogil=True, error_model="numpy")
+            machine_code: Callable[..., Any] = jitted(function)
         finally:
             numba.config.CACHE_LOCATOR_CLASSES = before
-    return kernel
+    return machine_code
 
 
-def _folder_of(function: Callable[..., Any]) -> Path:
+def _each(array: Type, change: Callable[[Type], Type]) -> Type:
+    return tuple(map(change, array)) if isinstance(array, tuple) else change(array)
+
+
+def _choose(kinds: tuple[Type, ...], dtype: np.dtype[Any]) -> Type:
+    for kind in kinds:
+        if as_dtype(kind.dtype) == dtype:
+            return kind
+    raise TypeError(f"No matching definition: an array of {dtype} in place of one of {', '.join(map(str, kinds))}")
+
+
+def _cache_folder(function: Callable[..., Any]) -> Path:
     source = Path(function.__code__.co_filename)
-    digest = hashlib.sha256(source.read_bytes() + Path(__file__).read_bytes()).hexdigest()
-    return cache_folder("kernels") / f"{source.stem}-{digest[:16]}"
+    digest = hashlib.sha256(source.read_bytes())
+    for shared in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(shared.read_bytes())
+    return cache_folder("kernels") / f"{source.stem}-{digest.hexdigest()[:16]}"
 
 
 class ContentLocator(numba.core.caching.UserProvidedCacheLocator):  # type: ignore[misc]
@@ -113,7 +166,7 @@ class ContentLocator(numba.core.caching.UserProvidedCacheLocator):  # type: igno
     def __init__(self, function: Callable[..., Any], file: str) -> None:
         self._py_file = file
         self._lineno = function.__code__.co_firstlineno
-        self._cache_path = str(_folder_of(function))
+        self._cache_path = str(_cache_folder(function))
 
     @classmethod
     def from_function(cls, function: Callable[..., Any], file: str) -> ContentLocator:

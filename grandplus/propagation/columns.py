@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from grandplus.graph.adjacency import Adjacency
 from grandplus.graph.features import Features
 from grandplus.graph.graph import Graph
-from grandplus.propagation.power import LINE, propagate
+from grandplus.kernels.prefetch import LINE
+from grandplus.propagation.power import propagate
 from grandplus.runtime import environment, tasks
 from grandplus.runtime.storage import finished_whole
 

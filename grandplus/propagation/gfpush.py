@@ -7,18 +7,15 @@ it pushes, whatever the graph's size; how it is kept cheap is told in ``push``.
 
 from __future__ import annotations
 
-import functools
 import threading
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numba import types
 from numpy.typing import ArrayLike, NDArray
 
 from grandplus.graph.adjacency import Adjacency, as_adjacency
 from grandplus.graph.graph import Graph
-from grandplus.kernels.compiled import FLOAT32, FLOAT64, INT32, INT64, UINT32, UINT64, compiled, matrix, writable
 from grandplus.propagation.matrices import checked_weights
 from grandplus.propagation.push import NUMBERS, PUSHES_AHEAD, push_block, write_degrees
 from grandplus.propagation.rows import Rows, RowsInfo
@@ -82,7 +79,6 @@ class Pushed:
 def push_rows(graph: Adjacency, sources: NDArray[np.int64], w: NDArray[np.float64], rmax: float, top_k: int) -> Pushed:
     """The work behind ``gfpush``, with the number of edges that each row took."""
     out = Pushed(len(sources), min(top_k, graph.nodes), graph.indices.dtype)
-    kernel = _kernel(graph.indices.dtype.name)
     unsigned = {4: np.uint32, 8: np.uint64}[graph.indices.itemsize]
     adjacency = (graph.indptr.view(np.uint64), graph.indices.view(unsigned))
     own = threading.local()
@@ -91,9 +87,9 @@ def push_rows(graph: Adjacency, sources: NDArray[np.int64], w: NDArray[np.float6
         if not hasattr(own, "scratch"):
             own.scratch = Scratch(graph, len(w) - 1, rmax, out.neighbors.shape[1])
         end = min(start + BLOCK, len(sources))
-        outputs = (part[start:end] for part in (out.neighbors, out.weights, out.l1_error, out.edges))
+        outputs = (part[start:end] for part in (out.neighbors.view(unsigned), out.weights, out.l1_error, out.edges))
         block = sources[start:end].view(np.uint64)
-        own.scratch.first = kernel(*adjacency, block, w, rmax, own.scratch.first, *own.scratch.arrays, *outputs)
+        own.scratch.first = push_block(*adjacency, block, w, rmax, own.scratch.first, *own.scratch.arrays, *outputs)
 
     for _ in pools.map_threads(push_from, range(0, len(sources), BLOCK)):
         pass
@@ -113,7 +109,7 @@ class Scratch:
             raise GrandPlusError(f"a row may reach {reached} nodes", expected=f"fewer than {NUMBERS}", fix="raise rmax")
         self.first = 1  # number in ``place`` of the next row's first node
         self.place = np.empty(graph.nodes, np.uint32)
-        _degrees_kernel()(graph.indptr.view(np.uint64), self.place)
+        write_degrees(graph.indptr.view(np.uint64), self.place)
         self.node, self.code = np.empty(reached + 1, np.uint32), np.empty(reached + 1, np.uint8)
         self.residue = np.zeros(reached + 1)
         self.mixed, self.limit = (np.empty(reached + 1) for _ in range(2))
@@ -140,18 +136,3 @@ def _checked_nodes(nodes: ArrayLike, count: int) -> NDArray[np.int64]:
         bad = unique[0] if unique[0] < 0 else unique[-1]
         raise GrandPlusError(f"nodes names {bad}", expected=f"numbers from 0 to {count - 1}")
     return unique
-
-
-@functools.cache
-def _kernel(index_type: str) -> Any:
-    ids, given = {"int32": (INT32, UINT32), "int64": (INT64, UINT64)}[index_type]
-    code = types.Array(types.uint8, 1, "C")
-    scratch = [writable(part) for part in (UINT32, UINT32, code, FLOAT64, FLOAT64, FLOAT64)]
-    scratch += [writable(part) for part in (UINT32, FLOAT64, UINT64, UINT64, UINT64)]
-    outputs = [writable(part) for part in (matrix(ids), matrix(FLOAT32), FLOAT32, INT64)]
-    return compiled(push_block, UINT64, given, UINT64, FLOAT64, types.float64, types.uint64, *scratch, *outputs)
-
-
-@functools.cache
-def _degrees_kernel() -> Any:
-    return compiled(write_degrees, UINT64, writable(UINT32))

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-from typing import Any
-
 import numpy as np
 import scipy.sparse as sp
 from numba import types
@@ -13,13 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 from grandplus.graph.adjacency import Adjacency, as_adjacency
 from grandplus.graph.features import Features
 from grandplus.graph.graph import Graph
-from grandplus.kernels.compiled import FLOAT32, FLOAT64, UINT32, UINT64, compiled, matrix, prefetch, writable
+from grandplus.kernels.compiled import FLOAT32, UINT64, UNSIGNED_IDS, kernel, matrix, writable
+from grandplus.kernels.prefetch import LINE, prefetch
 from grandplus.propagation.matrices import checked_weights
 from grandplus.runtime import pools
 from grandplus.runtime.errors import GrandPlusError
 
 BLOCK = 1024  # rows a task; each row is summed by one thread in one order, so any number gives the same bytes
-LINE = 16  # float32 a cache line
 BUFFERS = 3  # of the features' shape: this order's, the next one's, and the total
 
 
@@ -68,14 +65,13 @@ def _mix(graph: Adjacency, features: Features, w: NDArray[np.float64]) -> NDArra
     current = np.array(dense, np.float32, order="C")
     following = np.empty_like(current)
     total = np.float32(w[0]) * current
-    kernel = _kernel(graph.indices.dtype.name)
     # Unsigned, as numba lets negative numbers count from the end.
     indptr, indices = graph.indptr.view(np.uint64), graph.indices.view(f"uint{8 * graph.indices.itemsize}")
     starts = range(0, graph.nodes, BLOCK)
 
     def step(start: int, weight: float) -> None:
         end = min(start + BLOCK, graph.nodes)
-        kernel(indptr, indices, current, following, total, weight, start, end)
+        _step(indptr, indices, current, following, total, weight, start, end)
 
     for weight in w[1:]:
         for _ in pools.map_threads(step, starts, [weight] * len(starts)):
@@ -84,14 +80,11 @@ def _mix(graph: Adjacency, features: Features, w: NDArray[np.float64]) -> NDArra
     return total
 
 
-@functools.cache
-def _kernel(index_type: str) -> Any:
-    ids = {"int32": UINT32, "int64": UINT64}[index_type]
-    dense = writable(matrix(FLOAT32))
-    return compiled(_step, UINT64, ids, dense, dense, dense, FLOAT64.dtype, types.uint64, types.uint64)
+_DENSE = writable(matrix(FLOAT32))
 
 
-def _step(indptr, indices, current, following, total, weight, start, end):  # type: ignore[no-untyped-def]
+@kernel(UINT64, UNSIGNED_IDS, _DENSE, _DENSE, _DENSE, types.float64, types.uint64, types.uint64)
+def _step(indptr, indices, current, following, total, weight, start, end):
     """Rows start..end of P · current, and their share of the total.
 
     Memory bounds it: the features of a neighbour lie anywhere. So those of the next four are

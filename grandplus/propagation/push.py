@@ -18,23 +18,36 @@ What a row costs is set by the memory it has to wait for, not by its arithmetic.
 from __future__ import annotations
 
 import numpy as np
-from numba.extending import register_jitable
+from numba import types
 
-from grandplus.kernels.compiled import prefetch
+from grandplus.kernels.compiled import (
+    FLOAT32,
+    FLOAT64,
+    INT64,
+    UINT8,
+    UINT32,
+    UINT64,
+    UNSIGNED_IDS,
+    jitable,
+    kernel,
+    matrix,
+    writable,
+)
+from grandplus.kernels.prefetch import LINE, prefetch
 
 NUMBER_BITS = 27  # of 32; the rest hold the logarithm of the degree
 NUMBERS = 2**NUMBER_BITS
 EDGES_AHEAD = 64
 PUSHES_AHEAD = 8
 LOOK_UPS_AHEAD = 16
-LINE = 16  # 4-byte ids a cache line
 LINES = 4  # prefetched of a row of the adjacency; the processor goes on by itself in longer ones
 _0, _1 = np.uint64(0), np.uint64(1)
 _NUMBER = np.uint64(NUMBERS - 1)
 _LOW_32 = np.uint64(2**32 - 1)
 
 
-def write_degrees(indptr, place):  # type: ignore[no-untyped-def]
+@kernel(UINT64, writable(UINT32))
+def write_degrees(indptr, place):
     """The whole part of the logarithm of each degree, which is its exponent as a float, above the numbers' bits."""
     for v in range(np.uint64(len(place))):
         degree = np.float64(indptr[v + _1] - indptr[v] + _1)
@@ -46,7 +59,13 @@ def write_degrees(indptr, place):  # type: ignore[no-untyped-def]
 # pushes for PUSHES_AHEAD more: what is added up rather than branched on writes there in vain.
 
 
-def push_block(  # type: ignore[no-untyped-def]
+@kernel(
+    UINT64, UNSIGNED_IDS, UINT64, FLOAT64, types.float64,
+    types.uint64, *map(writable, (UINT32, UINT32, UINT8, FLOAT64, FLOAT64, FLOAT64)),
+    *map(writable, (UINT32, FLOAT64, UINT64, UINT64, UINT64)),
+    *map(writable, (matrix(UNSIGNED_IDS), matrix(FLOAT32), FLOAT32, INT64)),
+)  # fmt: skip
+def push_block(
     indptr, indices, sources, w, rmax,
     first, place, node, code, residue, mixed, limit, push, push_share, push_start, push_end, best,
     out_neighbors, out_weights, out_error, out_edges,
@@ -95,8 +114,8 @@ def push_block(  # type: ignore[no-untyped-def]
     return first
 
 
-@register_jitable
-def _take_residues(count, weight, residue, mixed, limit, push, push_share):  # type: ignore[no-untyped-def]
+@jitable
+def _take_residues(count, weight, residue, mixed, limit, push, push_share):
     """Mix in r^(n), clear it, and list the nodes to push with what they hold."""
     pushes = _0
     for i in range(count):
@@ -108,8 +127,8 @@ def _take_residues(count, weight, residue, mixed, limit, push, push_share):  # t
     return pushes
 
 
-@register_jitable
-def _look_up(  # type: ignore[no-untyped-def]
+@jitable
+def _look_up(
     pushes, rmax, indptr, indices, node, limit, push, push_share, push_start, push_end
 ):  # fmt: skip
     """Of nodes that may be pushed, keep those that are: where their neighbours lie, and what each gets."""
@@ -131,14 +150,14 @@ def _look_up(  # type: ignore[no-untyped-def]
     return kept
 
 
-@register_jitable
-def _prefetch_row(indices, start):  # type: ignore[no-untyped-def]
+@jitable
+def _prefetch_row(indices, start):
     for line in range(LINES):  # however short the row is: where it ends can't be foreseen, and a wrong guess costs more
         prefetch(indices, start + np.uint64(line * LINE))
 
 
-@register_jitable
-def _pass_on(  # type: ignore[no-untyped-def]
+@jitable
+def _pass_on(
     pushes, count, first, indices, place, node, code, residue, push, push_share, push_start, push_end
 ):  # fmt: skip
     """Give shares to the neighbours of all nodes to push; returns the new count of reached nodes."""
@@ -159,8 +178,8 @@ def _pass_on(  # type: ignore[no-untyped-def]
     return count
 
 
-@register_jitable
-def _give(u, share, count, first, place, node, code, residue):  # type: ignore[no-untyped-def]
+@jitable
+def _give(u, share, count, first, place, node, code, residue):
     at = np.uint64(place[u])
     number = at & _NUMBER
     new = number < first
@@ -171,8 +190,8 @@ def _give(u, share, count, first, place, node, code, residue):  # type: ignore[n
     return count + np.uint64(new)
 
 
-@register_jitable
-def _choose(count, node, mixed, rank, best, top_k):  # type: ignore[no-untyped-def]
+@jitable
+def _choose(count, node, mixed, rank, best, top_k):
     """The ``top_k`` largest, in order, to the front of ``best``; returns how many there are.
 
     Each is a key that ranks by the float32 weight and then by the node, lowest first. Candidates
@@ -195,8 +214,8 @@ def _choose(count, node, mixed, rank, best, top_k):  # type: ignore[no-untyped-d
     return min(found, top_k)
 
 
-@register_jitable
-def _least(count, rank, group, top_k):  # type: ignore[no-untyped-def]
+@jitable
+def _least(count, rank, group, top_k):
     """A bound that the ``top_k`` largest reach, and few others: the ``top_k``-th largest of groups' maxima."""
     groups = np.uint64(len(group))
     group[:] = 0

@@ -13,7 +13,8 @@ import torch
 from numba import types
 from torch import Tensor
 
-from grandplus.kernels.compiled import FLOAT32, INT64, compiled, matrix, prefetch, writable
+from grandplus.kernels.compiled import FLOAT32, INT64, compiled, matrix, writable
+from grandplus.kernels.prefetch import prefetch
 from grandplus.methods.grandplus.embedding import Embedding
 
 BETAS = 0.9, 0.999

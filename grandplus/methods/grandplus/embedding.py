@@ -16,7 +16,8 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from grandplus.kernels.compiled import FLOAT32, INT32, INT64, compiled, matrix, prefetch, writable
+from grandplus.kernels.compiled import FLOAT32, INT32, INT64, compiled, matrix, writable
+from grandplus.kernels.prefetch import prefetch
 from grandplus.methods.grandplus.csr import CSR, Product
 from grandplus.methods.grandplus.random_propagation import Factors
 

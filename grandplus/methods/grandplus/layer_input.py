@@ -16,7 +16,8 @@ from numba import types
 from numba.extending import register_jitable
 from torch import Tensor, nn
 
-from grandplus.kernels.compiled import FLOAT32, SPREAD, compiled, matrix, mix, writable
+from grandplus.kernels.compiled import FLOAT32, compiled, matrix, writable
+from grandplus.kernels.random import SPREAD, mix
 
 SMALLEST_NORM = 1e-12  # of rows, as in torch.nn.functional.normalize
 

@@ -17,7 +17,9 @@ from numba.extending import register_jitable
 from numpy.typing import NDArray
 
 from grandplus.graph.features import Features
-from grandplus.kernels.compiled import FLOAT32, INT32, INT64, SPREAD, compiled, matrix, mix, prefetch, writable
+from grandplus.kernels.compiled import FLOAT32, INT32, INT64, compiled, matrix, writable
+from grandplus.kernels.prefetch import prefetch
+from grandplus.kernels.random import SPREAD, mix
 from grandplus.methods.grandplus.csr import CSR
 from grandplus.propagation.rows import Rows
 from grandplus.runtime.errors import GrandPlusError
