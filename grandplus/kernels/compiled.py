@@ -100,21 +100,24 @@ class Kernel:
     def __init__(self, function: Callable[..., Any], signature: tuple[Type, ...]) -> None:
         functools.update_wrapper(self, function)
         self.function = function
-        self._signature = signature
+        self.signature = signature
         self._choices = [position for position, kind in enumerate(signature) if isinstance(kind, tuple)]
         self._compiled: dict[tuple[np.dtype[Any], ...], Callable[..., Any]] = {}
         self._compiling = threading.Lock()
 
     def __call__(self, *arguments: Any) -> Any:
-        dtypes = tuple([arguments[position].dtype for position in self._choices])
-        return (self._compiled.get(dtypes) or self.compiled(*dtypes))(*arguments)
+        dtypes = tuple([arguments[position].dtype for position in self._choices]) if self._choices else ()
+        machine_code = self._compiled.get(dtypes)
+        if machine_code is None:
+            machine_code = self.compiled(*dtypes)
+        return machine_code(*arguments)
 
     def compiled(self, *dtypes: np.dtype[Any]) -> Callable[..., Any]:
         """Numba's function for these dtypes of the arguments that have several types."""
         with self._compiling:
             if dtypes not in self._compiled:
                 left = iter(dtypes)
-                kinds = [_choose(kind, next(left)) if isinstance(kind, tuple) else kind for kind in self._signature]
+                kinds = [_choose(kind, next(left)) if isinstance(kind, tuple) else kind for kind in self.signature]
                 self._compiled[dtypes] = compiled(self.function, *kinds)
         return self._compiled[dtypes]
 

@@ -1,7 +1,9 @@
 """Kernels are compiled once for all checkouts, and again where the cache is damaged."""
 
 import importlib.util
+import inspect
 import os
+import pkgutil
 import shutil
 import sys
 import threading
@@ -13,8 +15,9 @@ import numpy as np
 import pytest
 from processes import finished, python
 
+import grandplus
 from grandplus.kernels import compiled as module
-from grandplus.kernels.compiled import FLOAT64, INT64, compiled, writable
+from grandplus.kernels.compiled import FLOAT32, FLOAT64, IDS, INT64, Kernel, kernel, matrix, writable
 
 SOURCE = """
 def running_sum(values, out):
@@ -52,18 +55,19 @@ def function_of(file: Path):
     return loaded.running_sum
 
 
-def kernel_of(file: Path):
+def kernel_of(file: Path) -> Kernel:
     """The kernel, checked to compute what it should."""
-    kernel = compiled(function_of(file), FLOAT64, writable(FLOAT64))
+    running_sum = kernel(FLOAT64, writable(FLOAT64))(function_of(file))
     out = np.zeros(4)
-    kernel(np.array([1.0, 2.0, 3.5, -1.0]), out)
+    running_sum(np.array([1.0, 2.0, 3.5, -1.0]), out)
     assert out.tolist() == [1, 3, 6.5, 5.5]
-    return kernel
+    return running_sum
 
 
-def compilations(kernel) -> tuple[int, int]:
+def compilations(kernel: Kernel, *dtypes) -> tuple[int, int]:
     """How often it came from the cache, and how often from the compiler."""
-    return sum(kernel.stats.cache_hits.values()), sum(kernel.stats.cache_misses.values())
+    stats = kernel.compiled(*dtypes).stats
+    return sum(stats.cache_hits.values()), sum(stats.cache_misses.values())
 
 
 # --- One place for all checkouts -------------------------------------------------------------
@@ -91,29 +95,49 @@ def test_other_source_is_compiled_anew_and_the_old_code_stays(source):
     assert compilations(kernel_of(other)) == (0, 1)
     assert compilations(kernel_of(first)) == (1, 0)
     first.write_text(SOURCE.replace("total += values[i]", "total = values[i]"))
-    kernel = compiled(function_of(first), FLOAT64, writable(FLOAT64))
+    copy = kernel(FLOAT64, writable(FLOAT64))(function_of(first))
     out = np.zeros(2)
-    kernel(np.array([1.0, 2.0]), out)
+    copy(np.array([1.0, 2.0]), out)
     assert out.tolist() == [1, 2]
 
 
 def test_each_set_of_types_is_compiled_once(source):
     function = function_of(source("checkout"))
     for _ in range(2):
-        kernel = compiled(function, INT64, writable(FLOAT64))
+        running_sum = kernel(INT64, writable(FLOAT64))(function)
         out = np.zeros(2)
-        kernel(np.array([1, 2]), out)
+        running_sum(np.array([1, 2]), out)
         assert out.tolist() == [1, 3]
-    assert compilations(kernel) == (1, 0)
+    assert compilations(running_sum) == (1, 0)
     assert compilations(kernel_of(source("checkout"))) == (0, 1)
 
 
-def test_the_kernels_of_the_product_are_cached_too(monkeypatch, cache):
+def test_nothing_is_compiled_before_the_first_call(source, cache):
+    running_sum = kernel(IDS, writable(FLOAT64))(function_of(source("checkout")))
+    assert not cache.exists()
+    running_sum(np.array([1], np.int32), np.zeros(1))
+    assert len(list(cache.glob("sums-*/*.nbc"))) == 1  # for the type of ids that it met
+
+
+def test_importing_the_package_compiles_nothing(tmp_path, cache):
+    script = tmp_path / "imports.py"
+    script.write_text(
+        "import importlib, pkgutil, grandplus\n"
+        "for module in pkgutil.walk_packages(grandplus.__path__, 'grandplus.'):\n"
+        "    if not module.name.endswith('__main__'):\n"
+        "        importlib.import_module(module.name)\n"
+    )
+    with python(script) as process:
+        finished(process)
+    assert not cache.exists()
+
+
+def test_the_kernels_of_the_package_are_cached_too(cache):
     from grandplus.propagation import power
 
-    monkeypatch.setattr(power, "_kernel", power._kernel.__wrapped__)
-    assert compilations(power._kernel("int32")) == (0, 1)
-    assert compilations(power._kernel("int32")) == (1, 0)
+    for expected in ((0, 1), (1, 0)):
+        step = Kernel(power._step.function, power._step.signature)
+        assert compilations(step, np.dtype(np.uint32)) == expected
     assert [folder.name.split("-")[0] for folder in cache.iterdir() if folder.is_dir()] == ["power"]
 
 
@@ -122,7 +146,7 @@ def test_numba_is_left_as_it_was(source):
     kernel_of(source("checkout"))
     assert before == numba.config.CACHE_LOCATOR_CLASSES
     with pytest.raises(numba.core.errors.TypingError):
-        compiled(function_of(source("broken", SOURCE.replace("0.0", "values.nothing"))), FLOAT64, writable(FLOAT64))
+        kernel_of(source("broken", SOURCE.replace("0.0", "values.nothing")))
     assert before == numba.config.CACHE_LOCATOR_CLASSES
 
 
@@ -154,23 +178,104 @@ def test_threads_that_compile_at_once_leave_numba_as_it_was(source, monkeypatch)
 
 
 def test_read_only_arrays_are_read_but_not_written(source):
-    kernel = kernel_of(source("checkout"))
+    running_sum = kernel_of(source("checkout"))
     read_only = np.array([1.0, 2.0])
     read_only.flags.writeable = False
     out = np.zeros(2)
-    kernel(read_only, out)
+    running_sum(read_only, out)
     assert out.tolist() == [1, 3]
     with pytest.raises(TypeError, match="No matching definition"):
-        kernel(out, read_only)
+        running_sum(out, read_only)
     with pytest.raises(TypeError, match="No matching definition"):
-        kernel(np.zeros(4)[::2], out)
+        running_sum(np.zeros(4)[::2], out)
+
+
+def test_the_dtype_of_an_argument_chooses_among_the_types(source):
+    function = function_of(source("checkout"))
+    running_sum = kernel((*IDS, FLOAT32), writable((FLOAT64, INT64)))(function)
+    chosen = []
+    for values in (np.int32, np.int64, np.float32, np.int32):
+        for sums in (np.float64, np.int64):
+            out = np.zeros(3, sums)
+            running_sum(np.array([1, 2, 3.5], values), out)
+            assert out.tolist() == np.cumsum(np.array([1, 2, 3.5], values), dtype=np.float64).astype(sums).tolist()
+            chosen.append(running_sum.compiled(np.dtype(values), np.dtype(sums)))
+    assert len(set(map(id, chosen))) == 6
+    with pytest.raises(TypeError, match="No matching definition: an array of int16"):
+        running_sum(np.array([1], np.int16), np.zeros(1))
+
+
+def test_threads_that_call_a_kernel_at_once_compile_it_once(source):
+    running_sum = kernel(FLOAT64, writable(FLOAT64))(function_of(source("checkout")))
+    together, results = threading.Barrier(4), []
+
+    def call() -> None:
+        out = np.zeros(2)
+        together.wait()
+        running_sum(np.array([1.0, 2.0]), out)
+        results.append(out.tolist())
+
+    threads = [threading.Thread(target=call) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == [[1, 3]] * 4
+    assert compilations(running_sum) == (0, 1)
+
+
+def test_types_of_arrays():
+    assert [kind.ndim for kind in matrix(IDS)] == [2, 2]
+    assert matrix(FLOAT32, ndim=3).ndim == 3
+    assert matrix(FLOAT32).mutable is False
+    assert [kind.mutable for kind in writable(matrix(IDS))] == [True, True]
+    assert str(writable(matrix(FLOAT32)).dtype) == "float32"
 
 
 def test_kernels_run_without_the_gil_and_without_fastmath(source):
-    options = kernel_of(source("checkout")).targetoptions
+    options = kernel_of(source("checkout")).compiled().targetoptions
     assert options["nogil"] is True
     assert not options.get("fastmath")
     assert not options.get("parallel")
+
+
+def test_a_division_by_zero_is_as_ieee_754_has_it(source):
+    divided = kernel(FLOAT64, writable(FLOAT64))(
+        function_of(source("checkout", SOURCE.replace("out[i] = total", "out[i] = values[i] / total")))
+    )
+    out = np.zeros(1)
+    divided(np.array([0.0]), out)
+    assert np.isnan(out[0])
+
+
+# --- What a kernel may call ------------------------------------------------------------------
+
+
+def test_kernels_of_the_package_call_only_functions_whose_source_names_their_cache():
+    checked = set()
+    for name, code in kernels_of_the_package():
+        allowed = (code.__module__, "grandplus.kernels.")
+        for called in called_functions(code):
+            assert called.__module__.startswith(allowed), f"{name} calls {called.__module__}.{called.__name__}"
+            checked.add(called.__name__)
+    assert {"mix", "uniform", "_give"} <= checked
+
+
+def kernels_of_the_package():
+    for found in pkgutil.walk_packages(grandplus.__path__, "grandplus."):
+        if not found.name.endswith("__main__"):
+            for name, value in vars(importlib.import_module(found.name)).items():
+                if isinstance(value, Kernel):
+                    yield f"{found.name}.{name}", value.function
+
+
+def called_functions(function):
+    """The package's functions that a kernel names, and those that these name."""
+    for name in function.__code__.co_names:
+        value = function.__globals__.get(name)
+        if inspect.isfunction(value) and value.__module__.startswith("grandplus."):
+            yield value
+            yield from called_functions(value)
 
 
 # --- A damaged cache -------------------------------------------------------------------------
@@ -221,7 +326,7 @@ def test_damage_to_one_kernel_leaves_the_others(source, cache):
     damaged, other = source("one"), source("other", SOURCE + "\n")
     kernel_of(other)
     kernel_of(damaged)
-    for part in module._folder_of(function_of(damaged)).glob("*.nbc"):
+    for part in module._cache_folder(function_of(damaged)).glob("*.nbc"):
         part.write_bytes(b"")
     assert compilations(kernel_of(damaged)) == (0, 1)
     assert compilations(kernel_of(other)) == (1, 0)
@@ -233,12 +338,12 @@ PROCESS = """
 import sys
 import numpy as np
 import sums
-from grandplus.compiled import FLOAT64, compiled, writable
+from grandplus.kernels.compiled import FLOAT64, kernel, writable
 
-kernel = compiled(sums.running_sum, FLOAT64, writable(FLOAT64))
+running_sum = kernel(FLOAT64, writable(FLOAT64))(sums.running_sum)
 out = np.zeros(1000)
-kernel(np.ones(1000), out)
-print(*out[[0, 1, 999]], sum(kernel.stats.cache_hits.values()))
+running_sum(np.ones(1000), out)
+print(*out[[0, 1, 999]], sum(running_sum.compiled().stats.cache_hits.values()))
 """
 
 
@@ -259,7 +364,7 @@ def test_a_process_killed_while_it_compiles_does_no_harm(source, tmp_path, cache
     file = source("checkout")
     script = file.with_name("process.py")
     script.write_text(PROCESS.replace("import sums\n", "import sums, numba\n").replace(
-        "kernel = compiled", "print('compiling', flush=True)\nkernel = compiled"
+        "running_sum(np.ones", "print('compiling', flush=True)\nrunning_sum(np.ones"
     ))  # fmt: skip
     with python(script) as process:
         assert process.stdout.readline() == "compiling\n"
