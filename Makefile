@@ -11,16 +11,17 @@ repro: .venv/ready ## run the pipeline and print what came out
 test: .venv/ready ## run the tests, a process on each core
 	python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
-check: .venv/ready ## lint, format and types
+check: .venv/ready ## lint, format, types, and which room imports which
 	ruff check .
 	ruff format --check .
 	mypy
+	lint-imports --no-logo --no-cache
 
 experiments: .venv/ready ## all experiments: what differs and what came out
 	@python -m grandplus experiments
 
-queue: .venv/ready ## run all that is queued, and what it shares once
-	@python -m experiments.queue
+queue: .venv/ready ## run the queued experiments, and the stages that they share once
+	@python -m grandplus queue
 
 bench: .venv/ready ## measure GFPush, power iteration, training and embedding against their references; minutes, on an idle machine
 	@failed=0; for part in gfpush power training embedding; do python -m benchmarks.$$part || failed=1; done; exit $$failed

@@ -14,11 +14,11 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from grandplus.cli.ending import ending
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 
 from experiments.trials import Row, fill
-from grandplus.cli.ending import ending
 from grandplus.evaluation.figures import save
 from grandplus.evaluation.formats import mean_and_std, points_interval, share_interval
 from grandplus.evaluation.statistics import Difference, Interval, Sample, paired

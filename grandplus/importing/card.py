@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from io import StringIO
-from pathlib import Path
 from typing import Any
 
 from ruamel.yaml import YAML
 
 from grandplus.datasets.raw import RawGraph
 from grandplus.graph.features import FEW
-from grandplus.runtime.errors import GrandPlusError
-from grandplus.runtime.storage import finished_whole
 
 LARGE = 100_000  # nodes: from here on, settings like those of the paper's large graphs
 WIDE = 100_000  # features: from here on, they are embedded
@@ -78,21 +73,3 @@ def _hyperparameters(features: str, raw: RawGraph) -> tuple[str, dict[str, Any]]
         return _WHY["wide"], _WIDE
     why, values = (_WHY["large"], _LARGE) if raw.nodes >= LARGE else (_WHY["small"], _SMALL)
     return why, values | ({"dropout_input": 0} if width < FEW else {})
-
-
-def write_card(file: Path, text: str) -> bool:
-    """Write a card whole and stage it in git; False where that isn't done, as there is no git or no repository.
-
-    Raises
-    ------
-    GrandPlusError : it can't be written.
-    """
-    try:
-        with finished_whole(file, alone=True) as partial:
-            partial.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise GrandPlusError(f"can't be written: {error.strerror}", where=file) from None
-    # Queued experiments run in a copy of what git knows.
-    if (git := shutil.which("git")) is None:
-        return False
-    return subprocess.run([git, "add", "--", file.name], cwd=file.parent, capture_output=True).returncode == 0

@@ -15,10 +15,10 @@ from grandplus.datasets.raw import RawGraph, id_lists, read_files
 from grandplus.datasets.source import Reading, Source
 from grandplus.graph.features import suited_scaling
 from grandplus.graph.settings import Preprocess
-from grandplus.importing.card import LARGE, card_text, write_card
+from grandplus.importing.card import LARGE, card_text
 from grandplus.importing.recognise import check_files, recognise
 from grandplus.importing.report import report
-from grandplus.pipeline.card import CATALOG
+from grandplus.pipeline.card import CATALOG, write_card
 from grandplus.pipeline.preflight import check_size
 from grandplus.pipeline.settings import settings_of_card
 from grandplus.pipeline.steps import make_graph

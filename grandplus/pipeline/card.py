@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from grandplus.methods.registry import settings_of
 from grandplus.propagation.matrices import MATRICES, parameters
 from grandplus.propagation.settings import GFPush
 from grandplus.runtime.errors import GrandPlusError
+from grandplus.runtime.storage import finished_whole
 from grandplus.runtime.validation import Section, check_known, validated
 from grandplus.runtime.yaml_files import read_yaml
 
@@ -100,6 +103,34 @@ def card_file(root: Path, name: object) -> Path:
             f"dataset is {name!r}", where=PARAMS, expected=f"one of {', '.join(cards)} (the cards in {CATALOG})"
         )
     return CATALOG / f"{name}.yaml"
+
+
+def write_card(file: Path, text: str) -> bool:
+    """Write a card, whole or not at all, and stage it in git: queued experiments run in a copy of what git knows.
+
+    Parameters
+    ----------
+    file : Path
+    text : str
+
+    Returns
+    -------
+    bool
+        Whether it is staged; there may be no git or no repository.
+
+    Raises
+    ------
+    GrandPlusError
+        It can't be written.
+    """
+    try:
+        with finished_whole(file, alone=True) as partial:
+            partial.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise GrandPlusError(f"can't be written: {error.strerror}", where=file) from None
+    if (git := shutil.which("git")) is None:
+        return False
+    return subprocess.run([git, "add", "--", file.name], cwd=file.parent, capture_output=True).returncode == 0
 
 
 def _check_hyperparameters(card: Card, where: str) -> None:

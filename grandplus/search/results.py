@@ -13,8 +13,7 @@ from optuna.trial import FrozenTrial, TrialState
 from ruamel.yaml import YAML
 
 from grandplus.evaluation.figures import save
-from grandplus.importing.card import write_card
-from grandplus.pipeline.card import CATALOG
+from grandplus.pipeline.card import CATALOG, write_card
 from grandplus.pipeline.cases import Case
 from grandplus.runtime.yaml_files import read_yaml
 from grandplus.search.study import FAILED, SEEDS
