@@ -14,7 +14,6 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from grandplus.cli.ending import ending
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 
@@ -23,6 +22,7 @@ from grandplus.evaluation.figures import save
 from grandplus.evaluation.formats import mean_and_std, points_interval, share_interval
 from grandplus.evaluation.statistics import Difference, Interval, Sample, paired
 from grandplus.pipeline.cases import Case
+from grandplus.pipeline.ending import ending
 from grandplus.propagation.matrices import propagation_weights
 from grandplus.runtime.storage import finished_whole
 

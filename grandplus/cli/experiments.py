@@ -1,34 +1,52 @@
-"""All experiments of this checkout in one table: what differs, and what came out."""
+"""``grandplus experiments``: all experiments of this checkout in one table."""
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
-
-from dvc.exceptions import DvcException, NotDvcRepoError
-from dvc.repo import Repo
-from dvc.repo.experiments.serialize import ExpState
-from dvc.scm import Git
+from typing import TYPE_CHECKING, Any
 
 from grandplus.pipeline.card import PARAMS
 from grandplus.pipeline.settings import load_settings
-from grandplus.report.gather import WORKSPACE
 from grandplus.report.read import at
 from grandplus.report.table import percent, table, value, with_interval
 from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.yaml_files import read_yaml
+
+if TYPE_CHECKING:
+    from dvc.repo.experiments.serialize import ExpState
 
 METRICS = "reports/metrics.json"
 SETTINGS = Path("reports/settings.yaml")  # of the last run
 SECTIONS = ("synthetic", "preprocess", "gfpush", "train")
 
 
+def add(commands: Any) -> None:
+    """Add the verb to the parser's commands."""
+    words = "all experiments of this checkout: what differs and what came out"
+    commands.add_parser("experiments", help=words, description=words).set_defaults(run=run)
+
+
+def run(_: argparse.Namespace) -> None:
+    """Print the table.
+
+    Raises
+    ------
+    GrandPlusError
+        There is no DVC repository here, or it can't be read.
+    """
+    print_experiments()
+
+
 def print_experiments() -> None:
     """Print a row for the workspace, the commit, and each experiment on it or on an earlier commit.
 
-    Of a run's settings there are those that differ from the card's, as ``dvc exp run -S`` takes them.
+    Of a run's settings there are those that params.yaml sets, as ``dvc exp run -S`` takes them.
     """
+    from dvc.exceptions import DvcException, NotDvcRepoError  # here, as DVC takes a second
+    from dvc.repo import Repo
+
     try:
         with Repo() as repo:
             baselines = [repo.scm.get_rev(), *repo.experiments.ls(all_commits=True)]
@@ -42,6 +60,10 @@ def print_experiments() -> None:
 
 def _rows(state: Any) -> Iterator[dict[str, str]]:
     """A commit's own row, if it has results, and those of its experiments."""
+    from dvc.scm import Git
+
+    from grandplus.report.gather import WORKSPACE
+
     name = state.name or (state.rev[:7] if Git.is_sha(state.rev) else state.rev)
     yield _row(name, state, "not run with these settings" if name == WORKSPACE and _is_behind() else "")
     for experiment in state.experiments or []:

@@ -1,7 +1,8 @@
-"""``python -m grandplus explain``: which neighbours a prediction comes from."""
+"""``grandplus explain``: the neighbours that a prediction comes from."""
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,15 +15,39 @@ from numpy.typing import NDArray
 
 from grandplus.graph.ids import rows_of
 from grandplus.graph.splits import Splits
-from grandplus.prediction.calibration import PREDICTIONS
-from grandplus.prediction.predictor import Predictor
-from grandplus.runtime.errors import GrandPlusError
+from grandplus.runtime.errors import ArtifactError
 
 SHOWN = 10  # neighbours
 
 
+def add(commands: Any) -> None:
+    """Add the verb to the parser's commands."""
+    parser = commands.add_parser("explain", help="the neighbours that a node's prediction comes from")
+    parser.add_argument("node", help="its id")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Print the explanation.
+
+    Raises
+    ------
+    GrandPlusError
+        There is no such node or no finished run.
+    """
+    print_explanation(arguments.node)
+
+
 def print_explanation(node: str) -> None:
-    """The neighbours that weigh most in a node's row of Π, and what is known and predicted of them."""
+    """Print the neighbours that weigh most in a node's row of Π, and what is known and predicted of them.
+
+    Parameters
+    ----------
+    node : str
+        Its id.
+    """
+    from grandplus.prediction.predictor import Predictor  # here, as torch takes a second
+
     predictor = Predictor.load()
     graph = predictor.graph
     row = rows_of(graph.node_ids, [node])
@@ -67,11 +92,13 @@ def print_explanation(node: str) -> None:
 
 def _predictions_of(nodes: NDArray[Any]) -> list[dict[str, Any]]:
     """``predicted`` and ``confidence`` of each, by full inference."""
+    from grandplus.prediction.calibration import PREDICTIONS
+
     file = Path("data/predictions") / PREDICTIONS
     try:
         table = pq.read_table(file, columns=["predicted", "confidence"], read_dictionary=["predicted"])
     except (OSError, pa.ArrowException) as error:
-        raise GrandPlusError(f"can't be read as predictions: {error}", where=file, fix="run dvc repro infer") from None
+        raise ArtifactError(f"can't be read as predictions: {error}", where=file) from None
     return list(table.take(pa.array(nodes)).to_pylist())
 
 

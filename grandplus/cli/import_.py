@@ -1,4 +1,4 @@
-"""``python -m grandplus import NAME FILES...``"""
+"""``grandplus import``: write the card of your own graph."""
 
 from __future__ import annotations
 
@@ -13,30 +13,34 @@ from grandplus.runtime.validation import checked_as
 COLUMN = "COLUMN"
 
 
-def add_import(commands: Any) -> None:
-    """Add the command to the parser's."""
-    parser = commands.add_parser("import", help="look at the files of your own graph, and write its card")
-    parser.add_argument("name", help="of the dataset: of its card in data/catalog")
+def add(commands: Any) -> None:
+    """Add the verb to the parser's commands."""
+    parser = commands.add_parser("import", help="the card of your own graph, from its files")
+    parser.add_argument("name", help="name of the dataset, and of its card in data/catalog")
     parser.add_argument("files", nargs="+", type=Path, metavar="file", help="its files (docs/own-graph.md)")
-    parser.add_argument("--format", help="of the files, where that isn't clear from them")
+    parser.add_argument("--format", help="format of the files, where it isn't clear from them")
     parser.add_argument("--features", help=f"what to do with features, or what stands for them: {_values('features')}")
     tables = parser.add_argument_group("tables", "a column is its name, or its number from 1")
     tables.add_argument("--edges", help="name of the file with the edges")
     tables.add_argument("--nodes", help="name of the file with the labels")
-    tables.add_argument("--ends", type=_column, nargs=2, metavar=COLUMN, help="with the two ends of an edge")
-    tables.add_argument("--id", type=_column, metavar=COLUMN, help="with the nodes' ids")
-    tables.add_argument("--label", type=_column, metavar=COLUMN, help="with the classes (of GML: the attribute)")
-    tables.add_argument("--ignore", type=_column, metavar=COLUMN, action="append", help="no feature; may be repeated")
-    tables.add_argument("--weights", help="ignore: leave out what edges have but their ends")
+    tables.add_argument("--ends", type=_column, nargs=2, metavar=COLUMN, help="columns with the two ends of an edge")
+    tables.add_argument("--id", type=_column, metavar=COLUMN, help="column with the ids of the nodes")
+    tables.add_argument("--label", type=_column, metavar=COLUMN, help="column with the classes; of GML, the attribute")
+    tables.add_argument(
+        "--ignore", type=_column, metavar=COLUMN, action="append", help="column that is no feature; may be repeated"
+    )
+    tables.add_argument("--weights", help="ignore: all columns of edges but their ends are left out")
     splits = parser.add_argument_group("split")
     splits.add_argument("--split", help=_values("split"))
     for part in ("train", "val", "test"):
-        splits.add_argument(f"--{part}", type=Path, metavar="FILE", help=f"ids of the {part} nodes, a line each")
+        splits.add_argument(
+            f"--{part}", type=Path, metavar="FILE", help=f"file with the ids of the {part} nodes, one a line"
+        )
     splits.add_argument("--train-per-class", help="default: 20")
     splits.add_argument("--val-per-class", help="default: 30")
     splits.add_argument("--shortage", help=f"{_values('shortage')}, where a class has fewer nodes")
-    parser.add_argument("--replace", action="store_true", help="overwrite the card of this name")
-    parser.set_defaults(run=_run)
+    parser.add_argument("--replace", action="store_true", help="overwrite a card of this name")
+    parser.set_defaults(run=run)
 
 
 def _values(key: str) -> str:
@@ -48,7 +52,14 @@ def _column(text: str) -> str | int:
     return int(text) if text.isdecimal() else text
 
 
-def _run(arguments: argparse.Namespace) -> None:
+def run(arguments: argparse.Namespace) -> None:
+    """Look at the files, write the card, and print what was understood.
+
+    Raises
+    ------
+    GrandPlusError
+        The files can't be understood, or no run on them could work.
+    """
     from grandplus.importing.files import Choices, import_files
 
     lists = {part: getattr(arguments, part) for part in ("train", "val", "test") if getattr(arguments, part)}

@@ -1,31 +1,59 @@
-"""``python -m grandplus report``: a table for the terminal, and a page for everyone else."""
+"""``grandplus report``: runs compared, as a table on the terminal and as a page."""
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from grandplus.report.comparison import Comparison, compare
-from grandplus.report.gather import Run, gather
-from grandplus.report.page import page
 from grandplus.report.table import percent, points, table, value, with_interval
 from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.storage import finished_whole
 
+if TYPE_CHECKING:
+    from grandplus.report.comparison import Comparison
+    from grandplus.report.gather import Run
+
 PAGE = Path("reports/report.html")
+
+
+def add(commands: Any) -> None:
+    """Add the verb to the parser's commands."""
+    parser = commands.add_parser("report", help="runs compared: a table, and a page with plots in reports/report.html")
+    parser.add_argument(
+        "runs", nargs="*", metavar="RUN", help="the name of an experiment, or a Git revision; by default the last run"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Print the table and write the page.
+
+    Raises
+    ------
+    GrandPlusError
+        There is no such run, or it has no results.
+    """
+    print_report(arguments.runs)
 
 
 def print_report(names: Sequence[str]) -> None:
     """Print what came out of some runs and whether they differ, and write the page.
 
-    names : of experiments, or Git revisions; none: the workspace
+    Parameters
+    ----------
+    names : sequence of str
+        Of experiments, or Git revisions; with none, the run of the workspace.
 
     Raises
     ------
-    GrandPlusError : there is no such run, or it has no results.
+    GrandPlusError
+        There is no such run, or it has no results.
     """
-    if not Path("dvc.yaml").is_file():
-        raise GrandPlusError("no such file", where="dvc.yaml", fix="run from the top of the checkout")
+    from grandplus.report.gather import gather  # here, as DVC takes a second
+    from grandplus.report.page import page
+
     runs = gather(names)
     comparisons, missing = compared(runs)
     try:
@@ -44,6 +72,8 @@ def print_report(names: Sequence[str]) -> None:
 
 def compared(runs: Sequence[Run]) -> tuple[list[Comparison], list[str]]:
     """Every two of them that can be compared, and in words, which can't."""
+    from grandplus.report.comparison import compare
+
     found = compare([run.accuracy for run in runs], [run.pairs for run in runs], [run.subject for run in runs])
     missing = []
     alone = [run.name for run in runs if len(run.accuracy) == 1]

@@ -13,6 +13,7 @@ from grandplus.runtime.storage import digest_of_code
 from grandplus.runtime.yaml_files import read_yaml
 
 DVC_YAML = Path("dvc.yaml")
+CHECKOUT = Path(__file__).resolve().parents[2]  # whose code runs
 _TEMPLATE = re.compile(r"\$\{(\w+)\}")
 
 
@@ -70,23 +71,21 @@ def read_stage(name: str, settings: Settings, root: Path | str = ".") -> Stage:
     return Stage(name, tuple(_settings(stages[name])), inputs, tuple(code), tuple(_outputs(stages[name])))
 
 
-def code_of(name: str, settings: Settings, root: Path | str = ".") -> str:
-    """A digest of the code that a stage depends on.
+def code_of(name: str, settings: Settings) -> str:
+    """A digest of the code that a stage depends on, in the checkout that this code is of.
 
     Parameters
     ----------
     name : str
         Of the stage.
     settings : Settings
-    root : path
-        The top of a checkout.
 
     Raises
     ------
     GrandPlusError
         There is no dvc.yaml that can be read.
     """
-    return digest_of_code(Path(root) / path for path in read_stage(name, settings, root).code)
+    return digest_of_code(CHECKOUT / path for path in read_stage(name, settings, CHECKOUT).code)
 
 
 def maker_of(path: Path, root: Path | str = ".") -> str | None:

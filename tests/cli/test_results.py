@@ -1,7 +1,8 @@
-"""What ``python -m grandplus results`` prints, and where there is nothing to print."""
+"""What ``grandplus results`` prints, and where there is nothing to print."""
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -21,7 +22,7 @@ METRICS = {
 @pytest.fixture
 def reports(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("sys.argv", ["grandplus", "results"])
+    shutil.copy(ROOT / "dvc.yaml", tmp_path)
     (tmp_path / "reports").mkdir()
     (tmp_path / "reports/metrics.json").write_text(json.dumps(METRICS))
     (tmp_path / "reports/settings.yaml").write_text("{dataset: cora, matrix: ppr, trials: 2}")
@@ -29,7 +30,7 @@ def reports(tmp_path, monkeypatch):
 
 
 def test_scores_and_settings(reports, capsys):
-    assert main() == 0
+    assert main(["results"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[:5] == [
         "dataset, matrix       cora, ppr, 2 trials",
@@ -43,7 +44,7 @@ def test_scores_and_settings(reports, capsys):
 def test_one_trial_that_is_not_tested(reports, capsys):
     (reports / "metrics.json").write_text(json.dumps(METRICS | {"test": None}))
     (reports / "settings.yaml").write_text("{dataset: cora, matrix: ppr, trials: 1}")
-    assert main() == 0
+    assert main(["results"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].endswith(" cora, ppr, 1 trial")
     assert [line for line in lines if "accuracy" in line or "F1" in line] == ["validation accuracy   90.00 %"]
@@ -60,5 +61,5 @@ def test_a_reader_that_has_read_enough(reports):
 @pytest.mark.parametrize("file", ["settings.yaml", "metrics.json"])
 def test_before_the_first_run(reports, capsys, file):
     (reports / file).unlink()
-    assert main() == 2
-    assert capsys.readouterr().err == f"error: reports/{file}: no such file; run dvc repro first\n"
+    assert main(["results"]) == 2
+    assert capsys.readouterr().err == f"error: reports/{file}: no such file; run dvc repro evaluate\n"

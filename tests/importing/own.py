@@ -51,5 +51,5 @@ def thing(value: object) -> Any:
 
 def run_import(monkeypatch: pytest.MonkeyPatch, checkout: Path, *arguments: object) -> int:
     monkeypatch.chdir(checkout)
-    monkeypatch.setattr("sys.argv", ["grandplus", "import", *map(str, arguments)])
-    return main()
+    (checkout / "dvc.yaml").touch()
+    return main(["import", *map(str, arguments)])

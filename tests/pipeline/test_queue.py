@@ -51,7 +51,7 @@ def test_stages_run_once_for_settings_that_lead_to_the_same_rows(queued, monkeyp
     assert ran == [("preprocess", 0, "HEAD"), ("gfpush", 0, False), ("gfpush", 0, True)]
     assert not queue.CLONE.exists()
     once = {"gfpush": {"seconds": 1, "memory": 1}}
-    assert [usage.read(of.noted) for of in found] == [once, once, {}, once]
+    assert [usage.read(experiment.taken) for experiment in found] == [once, once, {}, once]
 
 
 def test_a_bad_experiment_is_no_reason_to_keep_others_from_theirs(queued, monkeypatch, capsys):
@@ -97,8 +97,8 @@ def test_how_each_ends_is_told(monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("last", "workers", "words"),
     [
-        ({"1": "Success", "2": "Queued"}, 0, "b won't be run: .*; run python -m experiments.queue again"),
-        ({"1": "Success", "2": "Running"}, 0, "b won't be run: .*; run python -m experiments.queue again"),
+        ({"1": "Success", "2": "Queued"}, 0, "b won't be run: .*; run grandplus queue again"),
+        ({"1": "Success", "2": "Running"}, 0, "b won't be run: .*; run grandplus queue again"),
         ({"1": "Success"}, 1, "b won't be run: no longer queued.*; queue them again"),
     ],
     ids=["stopped", "worker killed", "removed"],
@@ -109,30 +109,28 @@ def test_what_will_never_end_is_not_waited_for(monkeypatch, last, workers, words
         queue.wait_for({"1": "a", "2": "b"}, Scripted({"1": "Running", "2": "Queued"}, last, workers=workers))
 
 
-@pytest.mark.parametrize(("arguments", "message"), [([], "is no DVC project"), (["--jobs=0"], "--jobs is 0")])
-def test_mistakes_are_told_in_a_line(tmp_path, monkeypatch, capsys, arguments, message):
+@pytest.mark.parametrize(("jobs", "message"), [(1, "is no DVC project"), (0, "--jobs is 0")])
+def test_mistakes_are_told_in_a_line(tmp_path, monkeypatch, jobs, message):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", ["queue", *arguments])
-    assert queue.main() == 2
-    assert message in capsys.readouterr().err
+    with pytest.raises(GrandPlusError, match=message):
+        queue.run_queue(jobs)
 
 
 def test_a_card_that_git_does_not_know_is_named(queued, tmp_path):
     (tmp_path / "data/catalog").mkdir(parents=True)
     (tmp_path / "data/catalog/known.yaml").touch()
     [known, nowhere] = queued({"dataset": "known"}, {"dataset": "nowhere"})
-    queue.refuse_cards_that_git_lacks([known, nowhere])  # of the latter DVC tells, when its turn comes
+    queue.check_cards_in_git([known, nowhere])  # of the latter DVC tells, when its turn comes
     [first, second] = queued({"dataset": "unknown"}, {"dataset": "unknown", "seed": 1})
     (tmp_path / "data/catalog/unknown.yaml").touch()
     words = r"unknown.yaml: is not in git, so a, b would lack it; .*, dvc queue remove a b,"
     with pytest.raises(GrandPlusError, match=words):
-        queue.refuse_cards_that_git_lacks([first, known, second])
+        queue.check_cards_in_git([first, known, second])
 
 
-def test_an_empty_queue_is_told(tmp_path, monkeypatch, capsys):
+def test_an_empty_queue_is_told(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     subprocess.run(["git", "init", "--quiet"], check=True)
     subprocess.run([sys.executable, "-m", "dvc", "init", "--quiet"], check=True)
-    monkeypatch.setattr(sys, "argv", ["queue"])
-    assert queue.main() == 2
-    assert "nothing is queued; queue experiments with dvc exp run --queue" in capsys.readouterr().err
+    with pytest.raises(GrandPlusError, match="nothing is queued; queue experiments with dvc exp run --queue"):
+        queue.run_queue(1)

@@ -24,7 +24,7 @@ from processes import CHECKOUT, wait_until
 from ruamel.yaml import YAML
 
 from experiments import trials
-from grandplus.cli.search import main, search
+from grandplus.cli.main import main
 from grandplus.pipeline import cases
 from grandplus.pipeline.card import read_card
 from grandplus.pipeline.cases import Case, prepare
@@ -33,6 +33,7 @@ from grandplus.propagation import shards
 from grandplus.runtime import environment, pools
 from grandplus.runtime.errors import GrandPlusError
 from grandplus.search import space, study
+from grandplus.search.run import search
 
 TRIALS = {"network": 9, "propagation": 4}
 DATABASE = ".grandplus/experiments/search-ring-avg.db"
@@ -65,7 +66,8 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     catalog = tmp_path / "data/catalog"
     catalog.mkdir(parents=True)
     YAML().dump(content, catalog / "ring.yaml")
-    shutil.copy(CHECKOUT / "params.yaml", tmp_path)
+    for file in ("params.yaml", "dvc.yaml"):
+        shutil.copy(CHECKOUT / file, tmp_path)
     monkeypatch.setenv("GRANDPLUS_MIRROR", str(mirror))
     monkeypatch.setenv("GRANDPLUS_CACHE", os.environ.get("GRANDPLUS_CACHE") or str(environment.cache_folder("").parent))
     monkeypatch.chdir(tmp_path)
@@ -130,7 +132,7 @@ def test_a_killed_search_keeps_its_trials_and_ends_as_an_undisturbed_one(checkou
 @contextmanager
 def command(*arguments: str, workers: int) -> Iterator[subprocess.Popen[str]]:
     """The search as a user starts it, at the head of a process group."""
-    script = [sys.executable, "-m", "experiments.search", *arguments]
+    script = [sys.executable, "-m", "grandplus", "search", *arguments]
     environment = os.environ | {"PYTHONPATH": str(CHECKOUT), "GRANDPLUS_WORKERS": str(workers)}
     pipe = subprocess.PIPE
     process = subprocess.Popen(script, env=environment, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
@@ -255,22 +257,19 @@ def test_what_the_environment_lacks_ends_a_search_and_leaves_no_mark(checkout, h
     [(["nowhere"], "dataset is 'nowhere'"), (["ring", "--network=0"], "--network is 0; expected at least 1")],
 )
 def test_mistakes_are_told_in_a_line(checkout, monkeypatch, capsys, arguments, message):
-    monkeypatch.setattr(sys, "argv", ["search", *arguments])
-    assert main() == 2
+    assert main(["search", *arguments]) == 2
     assert message in capsys.readouterr().err
 
 
 def test_a_gpu_that_is_asked_for_is_not_ignored(checkout, monkeypatch, capsys):
     monkeypatch.setenv("GRANDPLUS_DEVICE", "cuda")
-    monkeypatch.setattr(sys, "argv", ["search", "ring"])
-    assert main() == 2
+    assert main(["search", "ring"]) == 2
     assert "GRANDPLUS_DEVICE is 'cuda'; expected auto or cpu, where experiments train" in capsys.readouterr().err
     with pytest.raises(GrandPlusError, match="GRANDPLUS_DEVICE is 'cuda'"):
         trials.fill(checkout / "trials.csv", [Case("ring", "avg")], 1)
 
 
 def test_without_optuna_it_says_how_to_get_it(monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", ["search", "ring"])
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    assert main() == 2
+    assert main(["search", "ring"]) == 2
     assert "pip install -e '.[search]'" in capsys.readouterr().err

@@ -1,0 +1,82 @@
+"""The search: both stages, one after the other, in studies that are kept as they grow."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import optuna
+
+from grandplus.pipeline.cases import STORE, Case, check_no_gpu, prepare
+from grandplus.pipeline.trials import trials_at_once
+from grandplus.runtime import environment, pools
+from grandplus.runtime.errors import ArgumentError
+from grandplus.runtime.storage import finished_whole, locked
+from grandplus.search import results
+from grandplus.search.space import STAGES, changed, space_of, without_too_wide
+from grandplus.search.study import SEEDS, complete
+
+FOLDER = Path("experiments/search")
+
+
+def search(dataset: str, matrix: str, trials: dict[str, int]) -> None:
+    """Run both stages, write the history and the winner's card, and print what was found.
+
+    Parameters
+    ----------
+    dataset : str
+        A card in data/catalog.
+    matrix : str
+        The family of Π to tune.
+    trials : dict of {str: int}
+        Trials of each stage.
+
+    Raises
+    ------
+    GrandPlusError
+        A setting is impossible, or nothing can be trained.
+    """
+    for stage, count in trials.items():
+        if count < 1:
+            raise ArgumentError(f"--{stage} is {count}", expected="at least 1")
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    case, name = Case(dataset, matrix), f"{dataset}-{matrix}"
+    check_no_gpu()
+    workers = environment.workers()
+    trials_at_once(prepare(case, SEEDS).graph, case.settings(SEEDS).train)
+    database = STORE.absolute() / f"search-{name}.db"
+    with locked(database.with_suffix(".lock")), pools.processes(workers) as pool:
+        found: results.Found = {}
+        for stage in STAGES:
+            settings = case.settings(SEEDS)
+            space = without_too_wide(space_of(stage, settings), prepare(case, SEEDS).graph, settings)
+            study = _study(database, stage, space, case)
+            best = complete(study, stage, space, case, trials[stage], pool)
+            found[stage] = study, best
+            case = changed(case, best.params)
+    folder = _write_history(found, name)
+    card = results.save_winner(case, best)
+    print(results.summary(found, case))
+    print(f"history: {folder}/table.md, history.png")
+    print(f"to run it: dvc exp run -S dataset={card} -S matrix={matrix}")
+
+
+def _study(database: Path, stage: str, space: object, case: Case) -> optuna.Study:
+    """A stage's study; another one for other settings or another graph."""
+    inputs = hashlib.sha256(f"{prepare(case, SEEDS).inputs} {space} exact".encode()).hexdigest()[:12]
+    return optuna.create_study(
+        storage=f"sqlite:///{database}",
+        study_name=f"{stage}-{inputs}",
+        direction="maximize",
+        pruner=optuna.pruners.MedianPruner(),
+        load_if_exists=True,
+    )
+
+
+def _write_history(found: results.Found, name: str) -> Path:
+    folder = FOLDER / name
+    folder.mkdir(parents=True, exist_ok=True)
+    results.plot(found, f"{name}: search on validation nodes", folder / "history.png")
+    with finished_whole(folder / "table.md", alone=True) as partial:
+        partial.write_text(results.table(found), encoding="utf-8")
+    return folder

@@ -1,0 +1,93 @@
+"""The command as a whole: its verbs, how mistakes end, and where it may be run."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from project import ROOT
+
+import grandplus
+from grandplus.cli import results
+from grandplus.cli.main import VERBS, main
+from grandplus.runtime.errors import ArtifactError, GrandPlusError
+
+SLOW = ("torch", "dvc", "optuna", "matplotlib", "sklearn", "jinja2", "distributed")
+
+
+@pytest.fixture
+def failing(monkeypatch):
+    """A verb that ends with an error, at the top of this checkout."""
+    monkeypatch.chdir(ROOT)
+
+    def fail_with(error):
+        def run(arguments):
+            raise error
+
+        monkeypatch.setattr(results, "run", run)
+
+    return fail_with
+
+
+def test_each_file_is_a_verb(capsys):
+    files = {file.stem.rstrip("_") for file in (ROOT / "grandplus/cli").glob("[!_]*.py")} - {"main"}
+    assert {verb.__name__.rpartition(".")[2].rstrip("_") for verb in VERBS} == files
+    with pytest.raises(SystemExit) as ended:
+        main(["--help"])
+    assert ended.value.code == 0
+    described = {line.split()[0] for line in capsys.readouterr().out.splitlines() if line.startswith("    ")}
+    assert files <= described
+    for verb in files:
+        with pytest.raises(SystemExit) as ended:
+            main([verb, "--help"])
+        assert ended.value.code == 0
+
+
+def test_the_version(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["--version"])
+    assert ended.value.code == 0
+    assert capsys.readouterr().out == f"grandplus {grandplus.__version__}\n"
+
+
+def test_the_parser_imports_nothing_that_takes_long():
+    script = f"import sys, grandplus.cli.main; print([name for name in {SLOW} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+@pytest.mark.parametrize("verb", ["results", "experiments", "queue", "settings"])
+def test_from_a_subfolder_it_says_where_the_top_is(tmp_path, monkeypatch, capsys, verb):
+    (tmp_path / "dvc.yaml").touch()
+    (tmp_path / "data/raw").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "data/raw")
+    assert main([verb]) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.endswith(f"dvc.yaml: no such file; run from the top of the checkout: cd {tmp_path}")
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (GrandPlusError("top_k is 0", expected="at least 1"), "error: top_k is 0; expected at least 1"),
+        (ArtifactError("no such file", where=ROOT / "data/rows/x"), f"error: {ROOT}/data/rows/x: no such file; "
+         "run dvc repro gfpush"),
+    ],
+)  # fmt: skip
+def test_a_mistake_is_told_in_a_line(failing, capsys, error, line):
+    failing(error)
+    assert main(["results"]) == 2
+    assert capsys.readouterr().err == f"{line}\n"
+
+
+@pytest.mark.parametrize(("verb", "words"), [("results", "finished work is kept"), ("queue", "see dvc queue status")])
+def test_ctrl_c_says_what_is_kept(monkeypatch, capsys, verb, words):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(results, "run", interrupted)
+    monkeypatch.setattr("grandplus.pipeline.queue.run_queue", interrupted)
+    assert main([verb]) == 130
+    assert words in capsys.readouterr().err
