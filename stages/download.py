@@ -1,9 +1,9 @@
 """Get the dataset's files, checked, into data/raw; or make them."""
 
+from grandplus.pipeline.files import get_files
 from grandplus.pipeline.folders import output
 from grandplus.pipeline.settings import Settings
 from grandplus.pipeline.stage import run
-from grandplus.pipeline.steps import get_files
 
 
 def work(settings: Settings) -> None:

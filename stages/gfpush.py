@@ -3,9 +3,9 @@
 from grandplus.graph.adjacency import Adjacency
 from grandplus.graph.splits import Splits
 from grandplus.pipeline.folders import GRAPH, output
+from grandplus.pipeline.rows import make_rows
 from grandplus.pipeline.settings import Settings
 from grandplus.pipeline.stage import run
-from grandplus.pipeline.steps import make_rows
 from grandplus.propagation.rows import shards
 from grandplus.runtime.progress import progress
 

@@ -3,9 +3,9 @@
 from grandplus.datasets.raw import read
 from grandplus.pipeline.card import CATALOG
 from grandplus.pipeline.folders import RAW, output
+from grandplus.pipeline.graphs import make_graph
 from grandplus.pipeline.settings import Settings
 from grandplus.pipeline.stage import run
-from grandplus.pipeline.steps import make_graph
 from grandplus.runtime.progress import Progress
 
 

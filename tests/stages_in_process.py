@@ -11,8 +11,9 @@ from grandplus.datasets.raw import read
 from grandplus.datasets.synthetic import generate
 from grandplus.graph.adjacency import Adjacency
 from grandplus.graph.splits import Splits
+from grandplus.pipeline.graphs import make_graph
+from grandplus.pipeline.rows import make_rows
 from grandplus.pipeline.settings import Settings
-from grandplus.pipeline.steps import make_graph, make_rows
 from grandplus.pipeline.trials import infer_trials, train_trials
 
 

@@ -19,9 +19,9 @@ from grandplus.importing.card import LARGE, card_text
 from grandplus.importing.recognise import check_files, recognise
 from grandplus.importing.report import report
 from grandplus.pipeline.card import CATALOG, write_card
+from grandplus.pipeline.graphs import make_graph
 from grandplus.pipeline.preflight import check_size
 from grandplus.pipeline.settings import settings_of_card
-from grandplus.pipeline.steps import make_graph
 from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.validation import Name, checked_as
 

@@ -21,8 +21,10 @@ from grandplus.methods.grandplus.method import EarlyStopping, fit
 from grandplus.methods.protocol import Task, Trained
 from grandplus.pipeline.card import CATALOG
 from grandplus.pipeline.dependencies import code_of
+from grandplus.pipeline.files import get_files
+from grandplus.pipeline.graphs import make_graph
+from grandplus.pipeline.rows import make_rows
 from grandplus.pipeline.settings import Settings, load_settings
-from grandplus.pipeline.steps import get_files, make_graph, make_rows
 from grandplus.propagation.rows import Rows
 from grandplus.runtime.environment import requested_device
 from grandplus.runtime.errors import GrandPlusError

@@ -14,8 +14,8 @@ from grandplus.datasets.raw import read
 from grandplus.methods.grandplus.method import fit
 from grandplus.methods.protocol import Task
 from grandplus.pipeline.card import CATALOG
+from grandplus.pipeline.graphs import make_graph
 from grandplus.pipeline.settings import load_settings
-from grandplus.pipeline.steps import make_graph
 from grandplus.propagation.gfpush import gfpush
 from grandplus.propagation.matrices import propagation_weights
 

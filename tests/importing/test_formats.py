@@ -18,8 +18,8 @@ from grandplus.datasets.source import Reading, Source
 from grandplus.importing.files import Choices, import_files
 from grandplus.importing.recognise import recognise
 from grandplus.pipeline.card import CATALOG
+from grandplus.pipeline.graphs import make_graph
 from grandplus.pipeline.settings import load_settings
-from grandplus.pipeline.steps import make_graph
 
 LISTS = [[i % 4, 5] for i in range(NODES)]  # features that a node has, by number
 FEATURES = np.array([[float(column in row) for column in range(6)] for row in LISTS])

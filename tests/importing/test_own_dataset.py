@@ -14,8 +14,8 @@ from ruamel.yaml import YAML
 from grandplus.datasets.fetch.fetch import fetch
 from grandplus.datasets.raw import read
 from grandplus.pipeline.card import CATALOG
+from grandplus.pipeline.graphs import make_graph
 from grandplus.pipeline.settings import Settings, load_settings
-from grandplus.pipeline.steps import make_graph
 from grandplus.runtime.errors import GrandPlusError
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -8,8 +8,8 @@ import torch
 from grandplus.graph.adjacency import build_adjacency
 from grandplus.graph.graph import Graph
 from grandplus.methods.grandplus.model import MLP, Model
+from grandplus.pipeline.graphs import make_graph
 from grandplus.pipeline.settings import load_settings
-from grandplus.pipeline.steps import make_graph
 from grandplus.prediction.calibration import Calibration
 from grandplus.prediction.predictor import Predictor
 from grandplus.propagation.gfpush import gfpush
