@@ -29,8 +29,9 @@ from benchmarks.graphs import degree_corrected
 from benchmarks.lines import print_line
 from grandplus.graph.adjacency import Adjacency
 from grandplus.kernels.prefetch import prefetch
-from grandplus.propagation.gfpush import Pushed, Scratch, push_rows
+from grandplus.propagation.gfpush import Pushed, push_rows
 from grandplus.propagation.matrices import propagation_weights
+from grandplus.propagation.push import Workspace
 from grandplus.runtime import environment, pools
 
 L1_TOLERANCE = 1e-4
@@ -99,7 +100,7 @@ def measure(name: str, case: Case, graph: Adjacency, threads: int, repeats: int)
     pushes = record(graph, replayed, w, case.rmax)
     push(sources[:1]), hash_map(graph, few[:1], w, case)  # compile
     replay(graph, *(part[:2] for part in pushes))
-    memory = sum(part.nbytes for part in Scratch(graph, case.order, case.rmax, case.top_k).arrays)
+    memory = sum(part.nbytes for part in Workspace(graph, case.order, case.rmax, case.top_k).arrays)
     lines = []
     for repeat in range(repeats):
         plain = _timed(threads, lambda: hash_map(graph, few, w, case)) / len(few)
@@ -144,7 +145,7 @@ def hash_map(graph: Adjacency, sources: NDArray[np.int64], w: NDArray[np.float64
     def push(start: int) -> None:
         part = slice(start, start + BLOCK)
         _hash_map(
-            graph.indptr, graph.indices, sources[part], w, case.rmax, out.neighbors[part], out.weights[part],
+            graph.indptr, graph.indices, sources[part], w, case.rmax, out.neighbors[part], out.values[part],
             out.l1_error[part],
         )  # fmt: skip
 
@@ -269,7 +270,7 @@ def check(graph: Adjacency, sources: NDArray[np.int64], case: Case, w: NDArray[n
         _push_dense(graph.indptr, graph.indices, source, w, case.rmax, residue, mixed, *nothing)
         held = found.neighbors[at] >= 0
         kept = found.neighbors[at][held]
-        entry = max(entry, float(np.abs(mixed[kept] - found.weights[at][held]).max(initial=0)))
+        entry = max(entry, float(np.abs(mixed[kept] - found.values[at][held]).max(initial=0)))
         best = np.partition(mixed, -case.top_k)[-case.top_k :]
         # One that should have been kept is missed by what it is above the least kept.
         entry = max(entry, float(best.min() - mixed[kept].min()) if len(kept) == case.top_k else float(best.max()))

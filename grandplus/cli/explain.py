@@ -53,7 +53,7 @@ def print_explanation(node: str) -> None:
     row = rows_of(graph.node_ids, [node])
     answer, pushed = predictor.answer(row), predictor.push(row)
     held = pushed.neighbors[0] >= 0
-    neighbors, weights = pushed.neighbors[0][held], pushed.weights[0][held].astype(np.float64)
+    neighbors, weights = pushed.neighbors[0][held], pushed.values[0][held].astype(np.float64)
     shares, predicted = weights / weights.sum(), _predictions_of(neighbors)
     table = Splits.load("data/graph").table
     trained_on = set(table.filter(pc.equal(table["part"], "train"))["node"].to_pylist())

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from grandplus.graph.files import map_array
 from grandplus.graph.symmetrize import symmetrize
-from grandplus.runtime.errors import GrandPlusError
+from grandplus.runtime.errors import ArgumentError, GrandPlusError
 
 INT32_IDS = 2**31  # node ids below this are stored as int32
 
@@ -131,7 +131,7 @@ def as_adjacency(matrix: Any) -> Adjacency:
 
     Raises
     ------
-    GrandPlusError : the matrix is not square, or of no known kind.
+    ArgumentError : the matrix is not square, or of no known kind.
     """
     if isinstance(matrix, Adjacency):
         return matrix
@@ -139,9 +139,9 @@ def as_adjacency(matrix: Any) -> Adjacency:
     if isinstance(held, Adjacency):  # of a Graph
         return held
     if not sp.issparse(matrix):
-        raise GrandPlusError(f"adjacency is a {type(matrix).__name__}", expected="a scipy sparse matrix or a Graph")
+        raise ArgumentError(f"adjacency is a {type(matrix).__name__}", expected="a scipy sparse matrix or a Graph")
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise GrandPlusError(f"adjacency has shape {matrix.shape}", expected="a square matrix")
+        raise ArgumentError(f"adjacency has shape {matrix.shape}", expected="a square matrix")
     entries = sp.coo_array(matrix)
     edges = np.stack([entries.row, entries.col])[:, entries.data != 0]
     return build_adjacency(edges, matrix.shape[0])[0]

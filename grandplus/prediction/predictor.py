@@ -122,7 +122,7 @@ class Predictor:
         """Rows of Π of nodes (b,), ascending, as ``gfpush`` gives them but without the graph's fingerprint."""
         info = dataclasses.replace(self.info, top_k=KEPT)
         found = push_rows(self.graph.adjacency, nodes, np.array(info.weights), info.rmax, info.top_k)
-        return Rows(nodes, found.neighbors, found.weights, found.l1_error, info)
+        return Rows(nodes, found.neighbors, found.values, found.l1_error, info)
 
     def inputs(self, rows: Rows) -> Batch:
         """What the first layer takes of each row: the sum over its neighbours, renormalised as in training."""

@@ -1,25 +1,37 @@
-"""The kernel of GFPush: Algorithm 1 and top-k for a block of sources.
+"""The kernel of GFPush: Algorithm 1 and top-k sparsification for a block of source nodes.
 
-What a row costs is set by the memory it has to wait for, not by its arithmetic. So:
+Its time is that of memory accesses rather than of arithmetic. This is how it saves them:
 
-- A row numbers the nodes it reaches from 0, in the order in which it reaches them. Their masses lie
-  side by side, in cache, and every pass but one runs straight through them. The one access at random
-  that an edge takes is to ``place``, four bytes a node that tell a node's number.
-- ``place`` is never cleared: a row's numbers start from where the last row's ended, and whatever is
-  lower is of an earlier row.
-- Which nodes are pushed in a round is known before the first is. Their edges are prefetched some
-  pushes ahead, and ``place`` some edges ahead.
-- What depends on the data is added up rather than branched on: a new node's number is taken by
-  adding 0 or 1 to the count. All numbers are unsigned, as numba lets negative ones count from the end.
-- Beside its number, a node's place holds the logarithm of its degree. So few degrees are looked up:
-  those of nodes that hold more than r_max times the power of two below theirs.
+- **Local indices.** A row gives each node that it reaches a local index: 0, 1, 2, … in the order in which they are
+  reached. Whatever the row keeps of a node, such as its residue, stands in arrays by local index. They are small, stay
+  in the cache and are read from front to back. The one random access that an edge needs is to ``local``, which holds
+  the local index of every node of the graph in 4 bytes.
+- **Nothing to clear.** The local indices of a row start where those of the row before ended (at ``first``). So a lower
+  one in ``local`` is of an earlier row and means: not reached yet.
+- **Prefetching.** The queue of nodes to push is complete before the first of them is pushed. So their edges are
+  prefetched some pushes ahead, and ``local`` some edges ahead.
+- **No branches on data.** A branch that depends on data is often mispredicted, which costs more than a useless write.
+  So an entry is always written behind the last one, and a condition, 0 or 1, is added to the count. If it is 0, the
+  next entry takes the same place. For this every list has room for one entry more than it can have.
+- **Few look-ups of degrees.** Beside the local index, ``local`` holds the exponent of the node's degree, the whole part
+  of its logarithm to base 2. A residue of at most 2^exponent · r_max is not pushed; only for larger ones is the degree
+  itself looked up.
+- **Unsigned integers.** Numba lets negative indices count from the end of an array, which takes instructions.
+
+Names in the kernel: ``residue`` is r⁽ⁿ⁾, whose reserve q⁽ⁿ⁾ is added to ``pi``, the sum Π̃_s = Σ wₙq⁽ⁿ⁾, at once.
+``bound`` is at most d · r_max. The queue holds a node's local index, the share of its residue that each neighbour gets,
+and where its neighbours stand in ``indices``.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import types
+from numpy.typing import NDArray
 
+from grandplus.graph.adjacency import Adjacency
 from grandplus.kernels.compiled import (
     FLOAT32,
     FLOAT64,
@@ -34,80 +46,119 @@ from grandplus.kernels.compiled import (
     writable,
 )
 from grandplus.kernels.prefetch import LINE, prefetch
+from grandplus.runtime.errors import ArgumentError
 
-NUMBER_BITS = 27  # of 32; the rest hold the logarithm of the degree
-NUMBERS = 2**NUMBER_BITS
+INDEX_BITS = 27  # of the 32 in an entry of ``local``; the others hold the exponent of the degree
+INDICES = 2**INDEX_BITS
 EDGES_AHEAD = 64
 PUSHES_AHEAD = 8
 LOOK_UPS_AHEAD = 16
-LINES = 4  # prefetched of a row of the adjacency; the processor goes on by itself in longer ones
+LINES = 4  # prefetched of a row of the adjacency; in longer rows the processor prefetches by itself
 _0, _1 = np.uint64(0), np.uint64(1)
-_NUMBER = np.uint64(NUMBERS - 1)
+_INDEX_MASK = np.uint64(INDICES - 1)
 _LOW_32 = np.uint64(2**32 - 1)
 
 
+class Workspace:
+    """The memory of one thread: 4 bytes for each node of the graph, and 57 for each node that a row may reach.
+
+    The system provides the latter only as far as a row has filled them.
+
+    Parameters
+    ----------
+    graph : Adjacency
+    order : int
+        N.
+    rmax : float
+    top_k : int
+        The width of the rows.
+
+    Raises
+    ------
+    ArgumentError
+        A row might reach more nodes than there are local indices.
+    """
+
+    def __init__(self, graph: Adjacency, order: int, rmax: float, top_k: int) -> None:
+        # A push takes more than degree · rmax from the mass of its round, which is 1 at most.
+        reached = int(min(graph.nodes, 1.001 * order / rmax + 64 if rmax > 0 else graph.nodes))
+        if reached >= INDICES - 1:
+            raise ArgumentError(f"a row may reach {reached} nodes", expected=f"fewer than {INDICES}", fix="raise rmax")
+        self.first = 1  # local index, in ``local``, of the first node of the next row
+        self.local = np.empty(graph.nodes, np.uint32)
+        _write_exponents(graph.indptr.view(np.uint64), self.local)
+        self.node, self.exponent = np.empty(reached + 1, np.uint32), np.empty(reached + 1, np.uint8)
+        self.residue = np.zeros(reached + 1)
+        self.pi, self.bound = (np.empty(reached + 1) for _ in range(2))
+        queued = reached + PUSHES_AHEAD
+        self.queue, self.share = np.empty(queued, np.uint32), np.empty(queued)
+        self.start, self.end = (np.empty(queued, np.uint64) for _ in range(2))
+        self.best = np.empty(2 * top_k + 32, np.uint64)
+
+    @property
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """In the order of the kernel's arguments."""
+        reached = self.local, self.node, self.exponent, self.residue, self.pi, self.bound
+        return *reached, self.queue, self.share, self.start, self.end, self.best
+
+
 @kernel(UINT64, writable(UINT32))
-def write_degrees(indptr, place):
-    """The whole part of the logarithm of each degree, which is its exponent as a float, above the numbers' bits."""
-    for v in range(np.uint64(len(place))):
+def _write_exponents(indptr, local):
+    """The exponent of each degree, that of its floating-point number, above the bits of the local index."""
+    for v in range(np.uint64(len(local))):
         degree = np.float64(indptr[v + _1] - indptr[v] + _1)
         exponent = (degree.view(np.uint64) >> np.uint64(52)) - np.uint64(1023)
-        place[v] = exponent << np.uint64(NUMBER_BITS)
-
-
-# Lists of the nodes that a row reaches have room for one more than there can be, and those of
-# pushes for PUSHES_AHEAD more: what is added up rather than branched on writes there in vain.
+        local[v] = exponent << np.uint64(INDEX_BITS)
 
 
 @kernel(
-    UINT64, UNSIGNED_IDS, UINT64, FLOAT64, types.float64,
-    types.uint64, *map(writable, (UINT32, UINT32, UINT8, FLOAT64, FLOAT64, FLOAT64)),
+    UINT64, UNSIGNED_IDS, UINT64, FLOAT64, types.float64, types.uint64,
+    *map(writable, (UINT32, UINT32, UINT8, FLOAT64, FLOAT64, FLOAT64)),
     *map(writable, (UINT32, FLOAT64, UINT64, UINT64, UINT64)),
     *map(writable, (matrix(UNSIGNED_IDS), matrix(FLOAT32), FLOAT32, INT64)),
 )  # fmt: skip
 def push_block(
-    indptr, indices, sources, w, rmax,
-    first, place, node, code, residue, mixed, limit, push, push_share, push_start, push_end, best,
-    out_neighbors, out_weights, out_error, out_edges,
+    indptr, indices, sources, w, rmax, first,
+    local, node, exponent, residue, pi, bound,
+    queue, share, start, end, best,
+    out_neighbors, out_values, out_error, out_edges,
 ):  # fmt: skip
-    """Rows of ``sources``, numbered from ``first``; returns the first number of the next block.
+    """Rows of ``sources``, with local indices from ``first`` on; returns the first one of the next block.
 
-    ``residue`` is all zero before and after, and ``place`` below ``first``.
+    Before and after, ``residue`` is all zero, and the local indices in ``local`` are lower than ``first``.
     """
     last = len(w) - 1
     for row in range(len(sources)):
-        if first + np.uint64(len(node)) > NUMBERS:
-            for u in range(len(place)):
-                place[u] &= ~_NUMBER
+        if first + np.uint64(len(node)) > INDICES:
+            for u in range(len(local)):
+                local[u] &= ~_INDEX_MASK
             first = _1
         # r^(0) = e_s
-        count = _give(sources[row], 1.0, _0, first, place, node, code, residue)
+        count = _add(sources[row], 1.0, _0, first, local, node, exponent, residue)
         known, edges = _0, _0
         for order in range(last):
             for i in range(known, count):
-                limit[i], mixed[i] = (_1 << np.uint64(code[i])) * rmax, 0.0
+                bound[i], pi[i] = (_1 << np.uint64(exponent[i])) * rmax, 0.0
             known = count
-            pushes = _take_residues(count, w[order], residue, mixed, limit, push, push_share)
-            pushes = _look_up(
-                pushes, rmax, indptr, indices, node, limit, push, push_share, push_start, push_end
-            )  # fmt: skip
+            pushes = _take_residues(count, w[order], residue, pi, bound, queue, share)
+            pushes = _look_up_degrees(pushes, rmax, indptr, indices, node, bound, queue, share, start, end)
             if pushes == _0:
                 break
             for i in range(pushes):
-                edges += push_end[i] - push_start[i] + _1
-            count = _pass_on(
-                pushes, count, first, indices, place, node, code, residue, push, push_share, push_start, push_end
-            )
-        mixed[known:count] = 0.0
+                edges += end[i] - start[i] + _1
+            count = _push(
+                pushes, count, first, indices, local, node, exponent, residue, queue, share, start, end
+            )  # fmt: skip
+        pi[known:count] = 0.0
         for i in range(count):
-            mixed[i] += w[last] * residue[i]
+            pi[i] += w[last] * residue[i]
             residue[i] = 0.0
         kept = 0.0
-        for i in range(_choose(count, node, mixed, push, best, out_neighbors.shape[1])):
+        for i in range(_choose(count, node, pi, queue, best, out_neighbors.shape[1])):
             u = best[i] & _LOW_32
-            mass = mixed[(place[u] & _NUMBER) - first]
-            out_neighbors[row, i], out_weights[row, i] = u, mass
-            kept += mass
+            value = pi[(local[u] & _INDEX_MASK) - first]
+            out_neighbors[row, i], out_values[row, i] = u, value
+            kept += value
         out_error[row] = max(0.0, 1.0 - kept)
         out_edges[row] = edges
         first += count
@@ -115,108 +166,109 @@ def push_block(
 
 
 @jitable
-def _take_residues(count, weight, residue, mixed, limit, push, push_share):
-    """Mix in r^(n), clear it, and list the nodes to push with what they hold."""
+def _take_residues(count, weight, residue, pi, bound, queue, share):
+    """Add wₙr⁽ⁿ⁾ to ``pi``, set the residues to 0 and queue those above their bound; returns how many these are."""
     pushes = _0
     for i in range(count):
         mass = residue[i]
         residue[i] = 0.0  # passed on, or dropped
-        mixed[i] += weight * mass
-        push[pushes], push_share[pushes] = i, mass
-        pushes += np.uint64(mass > limit[i])
+        pi[i] += weight * mass
+        queue[pushes], share[pushes] = i, mass
+        pushes += np.uint64(mass > bound[i])
     return pushes
 
 
 @jitable
-def _look_up(
-    pushes, rmax, indptr, indices, node, limit, push, push_share, push_start, push_end
+def _look_up_degrees(
+    pushes, rmax, indptr, indices, node, bound, queue, share, start, end
 ):  # fmt: skip
-    """Of nodes that may be pushed, keep those that are: where their neighbours lie, and what each gets."""
+    """Keep in the queue what is above d · r_max, and fill in shares and neighbours; returns how many are kept."""
     kept = _0
     for i in range(pushes):
-        prefetch(indptr, node[push[min(i + np.uint64(LOOK_UPS_AHEAD), pushes - _1)]])
-        v, mass = np.uint64(node[push[i]]), push_share[i]
-        start, end = indptr[v], indptr[v + _1]
-        degree = end - start + _1
-        share = mass / degree
-        limit[push[i]] = degree * rmax
-        push[kept], push_share[kept], push_start[kept], push_end[kept] = push[i], share, start, end
-        # A share may be so small that it is rounded to nothing.
-        kept += np.uint64((mass > degree * rmax) & (share > 0.0))
+        prefetch(indptr, node[queue[min(i + np.uint64(LOOK_UPS_AHEAD), pushes - _1)]])
+        v, mass = np.uint64(node[queue[i]]), share[i]
+        begin, stop = indptr[v], indptr[v + _1]
+        degree = stop - begin + _1
+        part = mass / degree
+        bound[queue[i]] = degree * rmax
+        queue[kept], share[kept], start[kept], end[kept] = queue[i], part, begin, stop
+        # A share may be so small that it is rounded to 0.
+        kept += np.uint64((mass > degree * rmax) & (part > 0.0))
     for i in range(kept, kept + np.uint64(PUSHES_AHEAD)):
-        push_start[i] = push_end[i] = _0
+        start[i] = end[i] = _0
     for i in range(min(kept, np.uint64(PUSHES_AHEAD))):
-        _prefetch_row(indices, push_start[i])
+        _prefetch_neighbors(indices, start[i])
     return kept
 
 
 @jitable
-def _prefetch_row(indices, start):
-    for line in range(LINES):  # however short the row is: where it ends can't be foreseen, and a wrong guess costs more
+def _prefetch_neighbors(indices, start):
+    for line in range(LINES):  # as many for a short row: a branch on its length would often be mispredicted
         prefetch(indices, start + np.uint64(line * LINE))
 
 
 @jitable
-def _pass_on(
-    pushes, count, first, indices, place, node, code, residue, push, push_share, push_start, push_end
+def _push(
+    pushes, count, first, indices, local, node, exponent, residue, queue, share, start, end
 ):  # fmt: skip
-    """Give shares to the neighbours of all nodes to push; returns the new count of reached nodes."""
+    """Push all nodes of the queue: add their shares to r⁽ⁿ⁺¹⁾; returns how many nodes are reached by now."""
     ahead = np.uint64(EDGES_AHEAD)
     for i in range(pushes):
-        _prefetch_row(indices, push_start[i + np.uint64(PUSHES_AHEAD)])
-        following = push_start[i + _1]
-        for j in range(following, min(push_end[i + _1], following + ahead)):
-            prefetch(place, indices[j])
-        start, end, share = push_start[i], push_end[i], push_share[i]
-        residue[push[i]] += share
-        middle = end - min(ahead, end - start)
-        for j in range(start, middle):
-            prefetch(place, indices[j + ahead])
-            count = _give(indices[j], share, count, first, place, node, code, residue)
-        for j in range(middle, end):
-            count = _give(indices[j], share, count, first, place, node, code, residue)
+        _prefetch_neighbors(indices, start[i + np.uint64(PUSHES_AHEAD)])
+        following = start[i + _1]
+        for j in range(following, min(end[i + _1], following + ahead)):
+            prefetch(local, indices[j])
+        begin, stop, mass = start[i], end[i], share[i]
+        residue[queue[i]] += mass
+        middle = stop - min(ahead, stop - begin)
+        for j in range(begin, middle):
+            prefetch(local, indices[j + ahead])
+            count = _add(indices[j], mass, count, first, local, node, exponent, residue)
+        for j in range(middle, stop):
+            count = _add(indices[j], mass, count, first, local, node, exponent, residue)
     return count
 
 
 @jitable
-def _give(u, share, count, first, place, node, code, residue):
-    at = np.uint64(place[u])
-    number = at & _NUMBER
-    new = number < first
-    i = count if new else number - first
-    node[count], code[count] = u, at >> np.uint64(NUMBER_BITS)
-    place[u] = at - number + first + i
-    residue[i] += share
+def _add(u, mass, count, first, local, node, exponent, residue):
+    """Add to the residue of a node, which gets a local index if it has none; returns how many nodes have one."""
+    entry = np.uint64(local[u])
+    index = entry & _INDEX_MASK
+    new = index < first
+    i = count if new else index - first
+    node[count], exponent[count] = u, entry >> np.uint64(INDEX_BITS)
+    local[u] = entry - index + first + i
+    residue[i] += mass
     return count + np.uint64(new)
 
 
 @jitable
-def _choose(count, node, mixed, rank, best, top_k):
-    """The ``top_k`` largest, in order, to the front of ``best``; returns how many there are.
+def _choose(count, node, pi, rank, best, top_k):
+    """The ``top_k`` largest entries, in order, to the front of ``best``; returns how many there are.
 
-    Each is a key that ranks by the float32 weight and then by the node, lowest first. Candidates
-    gather until there is no more room; then the best stay, and the last of them is what any other
-    has to reach. ``rank`` is overwritten with the weights' bits, which are in the same order.
+    Each is a key of 64 bits, the lowest first: the complement of the float32 value's bits, whose order is that of the
+    values, and the node. Candidates are gathered until ``best`` is full. Then it is sorted, the first ``top_k`` stay,
+    and the last of these is the bound for all that follow. ``rank`` is memory for the values' bits.
     """
-    weight = rank.view(np.float32)
+    value = rank.view(np.float32)
     for i in range(count):
-        weight[i] = mixed[i]
-    found, least = 0, _least(count, rank, best.view(np.uint32)[: len(best)], top_k)
+        value[i] = pi[i]
+    length, least = 0, _lower_bound(count, rank, best.view(np.uint32)[: len(best)], top_k)
     for i in range(count):
-        if rank[i] >= least and mixed[i] > 0.0:
-            best[found] = (_LOW_32 - np.uint64(rank[i])) << np.uint64(32) | np.uint64(node[i])
-            found += 1
-            if found == len(best):
+        if rank[i] >= least and pi[i] > 0.0:
+            best[length] = (_LOW_32 - np.uint64(rank[i])) << np.uint64(32) | np.uint64(node[i])
+            length += 1
+            if length == len(best):
                 best.sort()
-                found = top_k
+                length = top_k
                 least = np.uint32(_LOW_32 - (best[top_k - 1] >> np.uint64(32)))
-    best[:found].sort()
-    return min(found, top_k)
+    best[:length].sort()
+    return min(length, top_k)
 
 
 @jitable
-def _least(count, rank, group, top_k):
-    """A bound that the ``top_k`` largest reach, and few others: the ``top_k``-th largest of groups' maxima."""
+def _lower_bound(count, rank, group, top_k):
+    """A bound that the ``top_k`` largest and few others reach: the ``top_k``-th largest of the maxima of groups."""
     groups = np.uint64(len(group))
     group[:] = 0
     for start in range(_0, count, groups):

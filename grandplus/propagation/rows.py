@@ -20,34 +20,60 @@ from grandplus.runtime.storage import finished_whole
 
 ROWS_A_SHARD = 4096
 METADATA = b"grandplus"
-# One constant decides the bytes of a shard.
+# The bytes of a shard depend on these options, so they stand in one place.
 WRITER = {"compression": "zstd", "compression_level": 3, "version": "2.6", "use_dictionary": False}
 
 
 @dataclass(frozen=True)
 class RowsInfo:
-    """What rows were made from; stands in each shard."""
+    """What rows were made from; every shard holds it.
+
+    Parameters
+    ----------
+    matrix : str
+        The name of Π.
+    weights : tuple of float
+        w_0..w_N.
+    rmax : float
+        The push threshold r_max.
+    top_k : int
+        How many entries a row may have.
+    nodes : int
+        The number of nodes of the graph.
+    graph : str
+        The fingerprint of its adjacency.
+    """
 
     matrix: str
-    weights: tuple[float, ...]  # w_0..w_N
+    weights: tuple[float, ...]
     rmax: float
     top_k: int
-    nodes: int  # of the graph
-    graph: str  # fingerprint of its adjacency
+    nodes: int
+    graph: str
 
     @property
     def order(self) -> int:
+        """N, the highest power of P."""
         return len(self.weights) - 1
 
     @classmethod
     def load(cls, folder: Path | str) -> RowsInfo:
-        """What the rows of a folder were made from, by the first shard.
+        """What the rows of a folder were made from, by its first shard.
+
+        Parameters
+        ----------
+        folder : path
+
+        Returns
+        -------
+        RowsInfo
 
         Raises
         ------
-        ArtifactError : there is none, or it is damaged.
+        ArtifactError
+            The folder holds no shard, or a damaged one.
         """
-        file = Path(folder) / _names_in(Path(folder))[0]
+        file = Path(folder) / _complete_set(Path(folder))[0]
         try:
             return _info(pq.read_schema(file), file)
         except (pa.ArrowException, OSError) as error:
@@ -56,17 +82,39 @@ class RowsInfo:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Sparse rows Π̃^(k) of r nodes, of width k; a shorter row ends with -1 and 0.
+    """Sparse rows Π̃_s^(k) of r nodes s, as arrays of width k; a row with fewer entries ends with -1 and 0.
 
-    node : int64 (r,), ascending
-    neighbors : int32 or int64 (r, k), by descending weight, ties by node id
-    weights : float32 (r, k)
-    l1_error : float32 (r,), ‖Π_s - Π̃_s^(k)‖₁
+    Parameters
+    ----------
+    node : ndarray of int64, shape (r,)
+        The nodes s, ascending.
+    neighbors : ndarray of int32 or int64, shape (r, k)
+        The nodes v of a row's entries, by descending value; of equal values the lower node comes first.
+    values : ndarray of float32, shape (r, k)
+        The entries Π̃(s, v).
+    l1_error : ndarray of float32, shape (r,)
+        ‖Π_s - Π̃_s^(k)‖₁.
+    info : RowsInfo
+        What the rows were made from.
+
+    Examples
+    --------
+    Two rows of the path 0 - 1 - 2, with Π = (I + P) / 2:
+
+    >>> from grandplus.propagation.gfpush import gfpush
+    >>> path = sp.csr_array(np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]]))
+    >>> rows = gfpush(path, [0, 2], weights=[0.5, 0.5], rmax=1e-4, top_k=2)
+    >>> rows.node.tolist(), rows.neighbors.tolist(), rows.values.tolist()
+    ([0, 2], [[0, 1], [2, 1]], [[0.75, 0.25], [0.75, 0.25]])
+    >>> rows.to_csr().toarray().tolist()
+    [[0.75, 0.25, 0.0], [0.0, 0.25, 0.75]]
+    >>> rows.positions(np.array([2, 2, 0])).tolist()
+    [1, 1, 0]
     """
 
     node: NDArray[np.int64]
     neighbors: NDArray[Any]
-    weights: NDArray[np.float32]
+    values: NDArray[np.float32]
     l1_error: NDArray[np.float32]
     info: RowsInfo
 
@@ -74,25 +122,82 @@ class Rows:
         return len(self.node)
 
     def to_csr(self) -> sp.csr_array:
-        """float32 (r, n), a row for each entry of ``node``."""
-        held = self.neighbors >= 0
-        indptr = np.concatenate([[0], np.cumsum(held.sum(axis=1))])
+        """The rows as a sparse matrix.
+
+        Returns
+        -------
+        scipy.sparse.csr_array of float32, shape (r, n)
+            A row for each entry of ``node``.
+        """
+        stored = self.neighbors >= 0
+        indptr = np.concatenate([[0], np.cumsum(stored.sum(axis=1))])
         shape = (len(self), self.info.nodes)
-        return sp.csr_array((self.weights[held], self.neighbors[held], indptr), shape=shape)
+        return sp.csr_array((self.values[stored], self.neighbors[stored], indptr), shape=shape)
 
     def positions(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Where in this table the rows of ``nodes`` stand."""
-        at = np.searchsorted(self.node, nodes)
-        found = at < len(self)
-        found[found] = self.node[at[found]] == nodes[found]
-        if not found.all():
-            raise ArgumentError(f"there is no row of node {int(nodes[~found][0])}")
-        return at
+        """Where the rows of some nodes stand in the arrays.
+
+        Parameters
+        ----------
+        nodes : ndarray of int64, shape (b,)
+
+        Returns
+        -------
+        ndarray of int64, shape (b,)
+
+        Raises
+        ------
+        ArgumentError
+            There is no row of a node.
+        """
+        positions = np.searchsorted(self.node, nodes)
+        present = positions < len(self)
+        present[present] = self.node[positions[present]] == nodes[present]
+        if not present.all():
+            raise ArgumentError(f"there is no row of node {int(nodes[~present][0])}")
+        return positions
+
+    def part(self, start: int, end: int) -> Rows:
+        """The rows ``start`` to ``end`` - 1, as views.
+
+        Parameters
+        ----------
+        start, end : int
+            Positions, as in a slice.
+
+        Returns
+        -------
+        Rows
+        """
+        piece = slice(start, end)
+        return Rows(self.node[piece], self.neighbors[piece], self.values[piece], self.l1_error[piece], self.info)
+
+    @classmethod
+    def concatenate(cls, parts: list[Rows]) -> Rows:
+        """One table of several.
+
+        Parameters
+        ----------
+        parts : list of Rows
+            Of the same graph and settings, their nodes ascending from one to the next.
+
+        Returns
+        -------
+        Rows
+        """
+        arrays = zip(*((part.node, part.neighbors, part.values, part.l1_error) for part in parts), strict=True)
+        node, neighbors, values, l1_error = map(np.concatenate, arrays)
+        return cls(node, neighbors, values, l1_error, parts[0].info)
 
     def save(self, folder: Path | str) -> None:
-        """Write shards ``rows-00000-of-00008.parquet``, …; each appears whole or not at all.
+        """Write the rows as shards ``rows-00000-of-00008.parquet``, …, in place of those that the folder holds.
 
-        They take the place of those that the folder holds.
+        Each shard appears whole or not at all.
+
+        Parameters
+        ----------
+        folder : path
+            It is made if there is none.
         """
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
@@ -103,22 +208,16 @@ class Rows:
         for file in _shards_in(folder).keys() - written:
             (folder / file).unlink()
 
-    def part(self, start: int, end: int) -> Rows:
-        """Rows ``start`` to ``end``."""
-        piece = slice(start, end)
-        return Rows(self.node[piece], self.neighbors[piece], self.weights[piece], self.l1_error[piece], self.info)
-
-    @classmethod
-    def concatenate(cls, parts: list[Rows]) -> Rows:
-        """Rows of the same graph and settings, one part after the other."""
-        arrays = zip(*((part.node, part.neighbors, part.weights, part.l1_error) for part in parts), strict=True)
-        node, neighbors, weights, l1_error = map(np.concatenate, arrays)
-        return cls(node, neighbors, weights, l1_error, parts[0].info)
-
     def write_shard(self, file: Path) -> None:
-        held = self.neighbors >= 0
-        offsets = pa.array(np.concatenate([[0], np.cumsum(held.sum(axis=1))]), pa.int32())
-        lists = (pa.ListArray.from_arrays(offsets, pa.array(part[held])) for part in (self.neighbors, self.weights))
+        """Write these rows into one Parquet file, whose column of values is named ``weights``.
+
+        Parameters
+        ----------
+        file : path
+        """
+        stored = self.neighbors >= 0
+        offsets = pa.array(np.concatenate([[0], np.cumsum(stored.sum(axis=1))]), pa.int32())
+        lists = (pa.ListArray.from_arrays(offsets, pa.array(part[stored])) for part in (self.neighbors, self.values))
         schema = _schema(pa.from_numpy_dtype(self.neighbors.dtype))
         table = pa.table([pa.array(self.node), *lists, pa.array(self.l1_error)], schema=schema)
         info = json.dumps(asdict(self.info), sort_keys=True)
@@ -131,14 +230,21 @@ class Rows:
 
         Parameters
         ----------
-        graph : the fingerprint that they must have, where one is wanted
+        folder : path
+        graph : str, optional
+            The fingerprint of the graph that they must belong to; any by default.
+
+        Returns
+        -------
+        Rows
 
         Raises
         ------
-        ArtifactError : a shard is missing, damaged, of another graph or another schema; names it.
+        ArtifactError
+            A shard is missing, damaged, of another graph or of another schema. The error names the file.
         """
         folder = Path(folder)
-        files = [folder / name for name in _names_in(folder)]
+        files = [folder / name for name in _complete_set(folder)]
         tables = [_read_shard(file) for file in files]
         infos = [_info(table.schema, file) for table, file in zip(tables, files, strict=True)]
         for file, table, info in zip(files, tables, infos, strict=True):
@@ -150,8 +256,20 @@ class Rows:
 
 
 def shards(rows: int) -> Iterator[tuple[str, int, int]]:
-    """The shards that a table of ``rows`` rows is kept in: (file name, first row, last row + 1).
+    """The shards of a table.
 
+    Parameters
+    ----------
+    rows : int
+        How many rows the table has.
+
+    Yields
+    ------
+    (str, int, int)
+        File name, first row, last row + 1.
+
+    Examples
+    --------
     >>> list(shards(5000))
     [('rows-00000-of-00002.parquet', 0, 4096), ('rows-00001-of-00002.parquet', 4096, 5000)]
     """
@@ -168,23 +286,23 @@ def _shard_names(count: int) -> list[str]:
 
 
 def _shards_in(folder: Path) -> dict[str, int]:
-    """Names, and of how many shards each says it is one."""
+    """The shards that a folder holds, by name, and the size of the set that each belongs to."""
     names = (file.name for file in folder.glob("rows-*"))
     return {name: int(match[1]) for name in names if (match := _SHARD.fullmatch(name))}
 
 
-def _names_in(folder: Path) -> list[str]:
-    """The names of the one whole set of shards that a folder holds."""
-    found = _shards_in(folder)
-    counts = sorted(set(found.values()))
-    if not counts:
+def _complete_set(folder: Path) -> list[str]:
+    """The names of a folder's shards, if they are one set and none is missing."""
+    present = _shards_in(folder)
+    sizes = sorted(set(present.values()))
+    if not sizes:
         raise ArtifactError("holds no rows", where=folder)
-    if len(counts) > 1:
-        sets = " and of ".join(map(str, counts))
+    if len(sizes) > 1:
+        sets = " and of ".join(map(str, sizes))
         raise ArtifactError(f"holds shards of several sets, of {sets}", where=folder, fix="empty it")
-    names = _shard_names(counts[0])
+    names = _shard_names(sizes[0])
     for name in names:
-        if name not in found:
+        if name not in present:
             raise ArtifactError("no such file", where=folder / name)
     return names
 
@@ -199,7 +317,7 @@ def _read_shard(file: Path) -> pa.Table:
         table = pq.read_table(file, memory_map=True)
     except (pa.ArrowException, OSError) as error:
         raise _unreadable(error, file) from None
-    if not any(table.schema.equals(_schema(kind)) for kind in (pa.int32(), pa.int64())):
+    if not any(table.schema.equals(_schema(index_type)) for index_type in (pa.int32(), pa.int64())):
         raise _other_columns(table.schema, file)
     return table
 
@@ -223,11 +341,11 @@ def _info(schema: pa.Schema, file: Path) -> RowsInfo:
 
 def _from_table(table: pa.Table, info: RowsInfo) -> Rows:
     lists = [table[name].combine_chunks() for name in ("neighbors", "weights")]
-    counts = np.diff(lists[0].offsets.to_numpy())
-    width = int(counts.max(initial=0))
-    held = np.arange(width) < counts[:, None]
+    lengths = np.diff(lists[0].offsets.to_numpy())
+    width = int(lengths.max(initial=0))
+    stored = np.arange(width) < lengths[:, None]
     flat = [part.flatten().to_numpy() for part in lists]
-    neighbors = np.full(held.shape, -1, flat[0].dtype)
-    weights = np.zeros(held.shape, np.float32)
-    neighbors[held], weights[held] = flat
-    return Rows(table["node"].to_numpy(), neighbors, weights, table["l1_error"].to_numpy(), info)
+    neighbors = np.full(stored.shape, -1, flat[0].dtype)
+    values = np.zeros(stored.shape, np.float32)
+    neighbors[stored], values[stored] = flat
+    return Rows(table["node"].to_numpy(), neighbors, values, table["l1_error"].to_numpy(), info)

@@ -30,7 +30,7 @@ def test_rows_that_are_right_and_rows_that_are_not(one_thread, monkeypatch, matr
 
     def slightly_off(*arguments, **options):
         found = push(*arguments, **options)
-        found.weights[:, 0] += 3 * case.rmax
+        found.values[:, 0] += 3 * case.rmax
         return found
 
     monkeypatch.setattr(gfpush, "push_rows", slightly_off)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from grandplus.graph.adjacency import Adjacency, as_adjacency
 from grandplus.propagation.gfpush import gfpush, push_rows
 from grandplus.propagation.matrices import propagation_weights
-from grandplus.runtime.errors import GrandPlusError
+from grandplus.runtime.errors import ArgumentError
 
 FLOAT32 = 2.0**-24  # largest relative error of rounding to float32
 RMAX = st.one_of(st.just(0.0), st.integers(0, 24).map(lambda power: 2.0**-power), st.floats(1e-8, 1))
@@ -26,11 +26,11 @@ def rows_of(edges: Edges, w, rmax, top_k=None, nodes=None):
 
 def entries(rows, at: int) -> dict[int, float]:
     held = rows.neighbors[at] >= 0
-    return dict(zip(rows.neighbors[at][held].tolist(), rows.weights[at][held].tolist(), strict=True))
+    return dict(zip(rows.neighbors[at][held].tolist(), rows.values[at][held].tolist(), strict=True))
 
 
 def arrays(rows) -> list[bytes]:
-    return [part.tobytes() for part in (rows.node, rows.neighbors, rows.weights, rows.l1_error)]
+    return [part.tobytes() for part in (rows.node, rows.neighbors, rows.values, rows.l1_error)]
 
 
 def algorithm_1(neighborhoods, source, w, rmax, one=1.0):
@@ -116,6 +116,7 @@ MIXES = {
     "single": [0, 0, 1],
     "custom": [Fraction(1, 2), Fraction(1, 8), Fraction(3, 8)],
 }
+PARAMETERS = {"ppr": {"alpha": 0.5}, "custom": {"weights": [float(weight) for weight in MIXES["custom"]]}}
 
 
 @pytest.mark.parametrize("matrix", MIXES)
@@ -123,7 +124,7 @@ MIXES = {
 def test_rows_worked_out_by_hand(matrix, source, rmax):
     reserves, edges = BY_HAND[source, rmax]
     mix = MIXES[matrix]
-    w = propagation_weights(matrix, order=2, alpha=0.5, weights=[float(weight) for weight in mix])
+    w = propagation_weights(matrix, order=2, **PARAMETERS.get(matrix, {}))
     expected = {
         u: float(sum(weight * q.get(u, 0) for weight, q in zip(mix, reserves, strict=True)))
         for u in range(5)
@@ -144,7 +145,7 @@ def test_one_row_in_plain_numbers():
     # (1/2 + 1/4) / 3 reaches 2; the 1/2 that node 2 held is not passed on: a third of it is lost.
     rows = gfpush(FIVE.matrix, [3], weights=[1 / 3] * 3, rmax=1 / 8, top_k=2)
     assert rows.neighbors.tolist() == [[3, 2]]
-    assert rows.weights.tolist() == [[np.float32(7 / 12), np.float32(1 / 4)]]
+    assert rows.values.tolist() == [[np.float32(7 / 12), np.float32(1 / 4)]]
     assert rows.l1_error.tolist() == [np.float32(1 / 6)]
 
 
@@ -240,8 +241,8 @@ def test_algorithm_1_in_float64_agrees(edges, w, rmax):
         assert pushed.edges[source] == count
         exact = np.array([expected[u] for u in found.tolist()])
         # Equal to 1e-12 before the rounding to float32, so between the roundings of both ends.
-        assert np.all(pushed.weights[source][held] >= (exact - 1e-12).astype(np.float32))
-        assert np.all(pushed.weights[source][held] <= (exact + 1e-12).astype(np.float32))
+        assert np.all(pushed.values[source][held] >= (exact - 1e-12).astype(np.float32))
+        assert np.all(pushed.values[source][held] <= (exact + 1e-12).astype(np.float32))
         assert pushed.l1_error[source] == pytest.approx(1 - exact.sum(), rel=2 * FLOAT32, abs=1e-12)
 
 
@@ -258,7 +259,7 @@ def test_algorithm_1_in_exact_numbers_agrees_ties_included(half, power, parts):
     for source in range(edges.nodes):
         expected, count, _ = algorithm_1(edges.neighborhoods, source, w, rmax, one=Fraction(1))
         held = pushed.neighbors[source] >= 0
-        found = dict(zip(pushed.neighbors[source][held].tolist(), pushed.weights[source][held].tolist(), strict=True))
+        found = dict(zip(pushed.neighbors[source][held].tolist(), pushed.values[source][held].tolist(), strict=True))
         assert found == expected
         assert pushed.l1_error[source] == 1 - sum(expected.values())
         assert pushed.edges[source] == count
@@ -283,7 +284,7 @@ def test_equal_weights_are_ordered_and_cut_by_node():
     rows = rows_of(star, [0.5, 0.5], 0.0, top_k=4, nodes=[8])
     assert rows.neighbors.tolist() == [[8, 0, 1, 2]]
     # Its own half and a ninth of the other, then a ninth of a half each.
-    assert rows.weights[0] == pytest.approx([5 / 9, 1 / 18, 1 / 18, 1 / 18])
+    assert rows.values[0] == pytest.approx([5 / 9, 1 / 18, 1 / 18, 1 / 18])
     assert rows.l1_error[0] == pytest.approx(5 / 18)
 
 
@@ -296,7 +297,7 @@ def test_the_stored_float32_decides_not_the_float64():
     for top_k, expected in ((4, [0, 1, 2, 3]), (2, [0, 1])):
         alike = rows_of(edges, [0.5, 0.5 - 1e-9, 1e-9], 0.0, top_k, nodes=[0])
         assert alike.neighbors.tolist() == [expected]
-        assert alike.weights[0, 1] == np.float32(1 / 6)
+        assert alike.values[0, 1] == np.float32(1 / 6)
 
 
 @pytest.mark.parametrize("top_k", [4, 5, 6, 1000, 10**12])
@@ -306,7 +307,7 @@ def test_more_than_there_is_keeps_all_and_fills_up(top_k):
     assert held.sum(axis=1).tolist() == [4, 4, 4, 4, 1]
     assert rows.neighbors.shape == (5, min(top_k, 5))
     assert np.all(rows.neighbors[~held] == -1)
-    assert np.all(rows.weights[~held] == 0)
+    assert np.all(rows.values[~held] == 0)
     assert rows.l1_error == pytest.approx([0] * 5, abs=1e-12)
     assert rows.info.top_k == top_k
 
@@ -317,7 +318,7 @@ def test_a_row_does_not_depend_on_which_others_are_asked_for(edges, w, rmax, cho
     all_rows, some = rows_of(edges, w, rmax), rows_of(edges, w, rmax, nodes=nodes)
     assert some.node.tolist() == sorted(nodes)
     assert some.neighbors.tolist() == all_rows.neighbors[some.node].tolist()
-    assert some.weights.tolist() == all_rows.weights[some.node].tolist()
+    assert some.values.tolist() == all_rows.values[some.node].tolist()
 
 
 # --- The same bytes however it is run --------------------------------------------------------
@@ -359,14 +360,14 @@ def test_int64_ids_give_the_same():
     expected, found = larger(narrow), larger(wide)
     assert (expected.neighbors.dtype, found.neighbors.dtype) == (np.int32, np.int64)
     assert np.array_equal(found.neighbors, expected.neighbors)
-    assert found.weights.tobytes() == expected.weights.tobytes()
+    assert found.values.tobytes() == expected.values.tobytes()
     assert found.l1_error.tobytes() == expected.l1_error.tobytes()
 
 
 def test_types_are_those_that_the_rows_promise():
     rows = larger()
     assert (rows.node.dtype, rows.neighbors.dtype) == (np.int64, np.int32)
-    assert (rows.weights.dtype, rows.l1_error.dtype) == (np.float32, np.float32)
+    assert (rows.values.dtype, rows.l1_error.dtype) == (np.float32, np.float32)
     assert rows.info.graph == as_adjacency(LARGER.matrix).fingerprint
     assert (rows.info.rmax, rows.info.top_k, rows.info.nodes, rows.info.order) == (1e-5, 16, 700, 10)
 
@@ -414,6 +415,6 @@ def test_no_nodes_give_no_rows():
 )
 def test_what_is_refused(changes, message):
     arguments = {"adjacency": FIVE.matrix, "nodes": [0], "weights": [0.5, 0.5], "rmax": 0.1, "top_k": 2} | changes
-    with pytest.raises(GrandPlusError) as refused:
+    with pytest.raises(ArgumentError) as refused:
         gfpush(arguments.pop("adjacency"), arguments.pop("nodes"), **arguments)
     assert message in str(refused.value)

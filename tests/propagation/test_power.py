@@ -17,6 +17,11 @@ from grandplus.runtime.errors import GrandPlusError
 
 LARGER = seeded(2500, 9000)  # several blocks of rows
 PPR = propagation_weights("ppr", order=10, alpha=0.2)
+FAMILIES = pytest.mark.parametrize(
+    ("matrix", "parameters"),
+    [("ppr", {"alpha": 0.3}), ("avg", {}), ("single", {}), ("heat", {"heat_time": 2.0})],
+    ids=["ppr", "avg", "single", "heat"],
+)
 
 
 def features_of(nodes: int, width: int = 5) -> np.ndarray:
@@ -45,9 +50,9 @@ def test_products_equal_dense_ones(problem):
 
 
 @pytest.mark.parametrize("edges", EDGE_CASES.values(), ids=EDGE_CASES.keys())
-@pytest.mark.parametrize("matrix", ["ppr", "avg", "single"])
-def test_products_on_odd_graphs(edges, matrix):
-    w, x = propagation_weights(matrix, order=4, alpha=0.3), features_of(edges.nodes)
+@FAMILIES
+def test_products_on_odd_graphs(edges, matrix, parameters):
+    w, x = propagation_weights(matrix, order=4, **parameters), features_of(edges.nodes)
     assert propagate(edges.matrix, x, weights=w) == pytest.approx(edges.pi(w) @ x, abs=2e-6)
 
 
@@ -63,11 +68,11 @@ def test_a_product_by_hand():
     assert found.ravel() == pytest.approx([(0 + 1) / 2, (1 + 1) / 2, (2 + 1.5) / 2, (3 + 2.5) / 2, 4])
 
 
-@pytest.mark.parametrize("matrix", ["ppr", "avg", "single"])
-def test_rows_of_pi_sum_to_one(matrix):
+@FAMILIES
+def test_rows_of_pi_sum_to_one(matrix, parameters):
     ones = np.ones((LARGER.nodes, 1), np.float32)
-    found = propagate(LARGER.matrix, ones, weights=propagation_weights(matrix, order=10, alpha=0.2))
-    assert found == pytest.approx(ones, abs=2e-6)
+    product = propagate(LARGER.matrix, ones, weights=propagation_weights(matrix, order=10, **parameters))
+    assert product == pytest.approx(ones, abs=2e-6)
 
 
 def test_isolated_nodes_keep_their_own_features():

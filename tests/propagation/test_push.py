@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from grandplus.graph.adjacency import Adjacency, as_adjacency
 from grandplus.propagation import gfpush as module
 from grandplus.propagation import push
-from grandplus.propagation.gfpush import Pushed, Scratch, push_rows
-from grandplus.runtime.errors import GrandPlusError
+from grandplus.propagation.gfpush import Pushed, push_rows
+from grandplus.propagation.push import Workspace
+from grandplus.runtime.errors import ArgumentError
 
 LARGER = seeded(300, 2000)
 RMAX = st.one_of(st.just(0.0), st.integers(1, 20).map(lambda power: 2.0**-power))
@@ -38,26 +39,26 @@ def pushed(edges: Edges, w, rmax, top_k: int, ids=np.int32, nodes=None) -> Pushe
     return push_rows(adjacency, sources, np.asarray(w, np.float64), rmax, top_k)
 
 
-def check(found: Pushed, exact: np.ndarray, rmax: float) -> None:
+def check(rows: Pushed, exact: np.ndarray, rmax: float) -> None:
     """Entries, order, what was kept and the certificate of every row."""
     for row, expected in enumerate(exact):
-        held = found.neighbors[row] >= 0
-        nodes, weights = found.neighbors[row][held], found.weights[row][held]
+        held = rows.neighbors[row] >= 0
+        nodes, values = rows.neighbors[row][held], rows.values[row][held]
         assert np.all(held[: len(nodes)])  # filler comes last
         assert len(set(nodes.tolist())) == len(nodes)
         # A push that rounding decides moves an entry by rmax at most.
-        assert weights == pytest.approx(expected[nodes], rel=1e-6, abs=2 * rmax + 1e-15)
-        assert list(zip(-weights, nodes, strict=True)) == sorted(zip(-weights, nodes, strict=True))
+        assert values == pytest.approx(expected[nodes], rel=1e-6, abs=2 * rmax + 1e-15)
+        assert list(zip(-values, nodes, strict=True)) == sorted(zip(-values, nodes, strict=True))
         left = np.delete(expected, nodes)
-        if len(nodes) == found.neighbors.shape[1]:
-            assert np.all(left <= weights[-1] * (1 + 1e-6) + 2 * rmax)
+        if len(nodes) == rows.neighbors.shape[1]:
+            assert np.all(left <= values[-1] * (1 + 1e-6) + 2 * rmax)
         else:
             assert np.all(left <= 2 * rmax)
-        assert found.l1_error[row] == pytest.approx(1 - weights.sum(dtype=np.float64), abs=1e-6)
+        assert rows.l1_error[row] == pytest.approx(1 - values.sum(dtype=np.float64), abs=1e-6)
 
 
 def same(one: Pushed, other: Pushed) -> bool:
-    parts = ("neighbors", "weights", "l1_error", "edges")
+    parts = ("neighbors", "values", "l1_error", "edges")
     return all(np.array_equal(getattr(one, part), getattr(other, part)) for part in parts)
 
 
@@ -92,20 +93,20 @@ def test_long_rows_short_rows_and_many_pushes():
 
 @pytest.mark.parametrize("top_k", [1, 2, 16, 100, 400])
 @pytest.mark.parametrize("leaves", [15, 33, 34, 35, 300])
-def test_of_many_equal_weights_the_lowest_nodes_stay(leaves, top_k):
+def test_of_many_equal_values_the_lowest_nodes_stay(leaves, top_k):
     # From the centre, which comes last, one step gives all leaves the same. They are kept in the order of
     # their numbers, however often the room for candidates is full.
     star = Edges(leaves + 1, tuple((leaves, i) for i in range(leaves)))
-    found = pushed(star, [0.5, 0.5], 0.0, top_k, nodes=[leaves])
-    assert found.neighbors[0].tolist() == [leaves, *range(leaves)][:top_k]
+    rows = pushed(star, [0.5, 0.5], 0.0, top_k, nodes=[leaves])
+    assert rows.neighbors[0].tolist() == [leaves, *range(leaves)][:top_k]
 
 
-def test_equal_weights_reached_in_another_order_are_kept_by_node():
+def test_equal_values_reached_in_another_order_are_kept_by_node():
     # Two steps from 0: the leaves of node 2 have higher numbers than those of node 1, or the other way.
     for first, second in ((range(3, 103), range(103, 203)), (range(103, 203), range(3, 103))):
         edges = Edges(203, ((0, 1), (0, 2), *((1, i) for i in first), *((2, i) for i in second)))
-        found = pushed(edges, [0, 0, 1.0], 0.0, 12, nodes=[0])
-        assert found.neighbors[0].tolist() == [0, 1, 2, *range(3, 12)]
+        rows = pushed(edges, [0, 0, 1.0], 0.0, 12, nodes=[0])
+        assert rows.neighbors[0].tolist() == [0, 1, 2, *range(3, 12)]
 
 
 @given(
@@ -118,16 +119,16 @@ def test_choose_is_a_sort(values, top_k, seed):
     best = np.empty(2 * top_k + 32, np.uint64)
     count = np.uint64(len(values))
     rank = np.empty(len(values), np.uint32)
-    found = compiled_choose()(count, node, np.array(values), rank, best, top_k)
+    chosen = compiled_choose()(count, node, np.array(values), rank, best, top_k)
     expected = sorted(range(len(values)), key=lambda i: (-values[i], node[i]))[:top_k]
-    assert (best[:found] & np.uint64(2**32 - 1)).tolist() == node[expected].tolist()
+    assert (best[:chosen] & np.uint64(2**32 - 1)).tolist() == node[expected].tolist()
 
 
 def test_the_bound_is_reached_by_the_best_and_few_others():
     rank = np.random.default_rng(0).permutation(20_000).astype(np.uint32)
     for top_k in (1, 32, 200):
         group = np.empty(2 * top_k + 32, np.uint32)
-        least = numba.njit(push._least)(np.uint64(len(rank)), rank, group, top_k)
+        least = numba.njit(push._lower_bound)(np.uint64(len(rank)), rank, group, top_k)
         assert top_k <= (rank >= least).sum() <= 2 * top_k + 32
 
 
@@ -139,43 +140,43 @@ def compiled_choose():
 # --- Numbers and degrees ---------------------------------------------------------------------
 
 
-def test_places_are_numbered_anew_when_numbers_run_out(monkeypatch):
+def test_local_indices_begin_anew_when_they_run_out(monkeypatch):
     w, rmax = np.full(4, 1 / 4), 1e-4
     expected = pushed(LARGER, w, rmax, 8)
     starts = []
 
-    class Late(Scratch):
+    class Late(Workspace):
         def __init__(self, *arguments):
             super().__init__(*arguments)
-            self.first = push.NUMBERS - len(self.node) - 500  # a row or two before there are none
+            self.first = push.INDICES - len(self.node) - 500  # a row or two before there are none
             starts.append(self)
 
-    monkeypatch.setattr(module, "Scratch", Late)
+    monkeypatch.setattr(module, "Workspace", Late)
     monkeypatch.setenv("GRANDPLUS_WORKERS", "1")
     assert same(pushed(LARGER, w, rmax, 8), expected)
-    assert starts[0].first < push.NUMBERS // 2
-    fresh = Scratch(as_adjacency(LARGER.matrix), 3, rmax, 8)
-    assert np.array_equal(starts[0].place >> push.NUMBER_BITS, fresh.place >> push.NUMBER_BITS)
+    assert starts[0].first < push.INDICES // 2
+    fresh = Workspace(as_adjacency(LARGER.matrix), 3, rmax, 8)
+    assert np.array_equal(starts[0].local >> push.INDEX_BITS, fresh.local >> push.INDEX_BITS)
 
 
 def test_logarithms_of_degrees_are_exact():
     degrees = np.array([1, 2, 3, 4, 7, 8, 2**20 - 1, 2**20, 2**31 - 1, 2**31])
     graph = Adjacency(np.concatenate([[0], np.cumsum(degrees - 1)]), np.empty(0, np.int32))
-    assert (Scratch(graph, 1, 0.5, 1).place >> push.NUMBER_BITS).tolist() == [0, 1, 1, 2, 2, 3, 19, 20, 30, 31]
+    assert (Workspace(graph, 1, 0.5, 1).local >> push.INDEX_BITS).tolist() == [0, 1, 1, 2, 2, 3, 19, 20, 30, 31]
 
 
-def test_scratch_is_small_where_rmax_bounds_what_a_row_reaches():
+def test_a_workspace_is_small_where_rmax_bounds_what_a_row_reaches():
     graph = Adjacency(np.zeros(1_000_001, np.int64), np.empty(0, np.int32))
-    bounded = sum(part.nbytes for part in Scratch(graph, 4, 1e-2, 32).arrays)
+    bounded = sum(part.nbytes for part in Workspace(graph, 4, 1e-2, 32).arrays)
     assert bounded < 4 * 1_000_000 + 57 * 1_000
-    most = sum(part.nbytes for part in Scratch(graph, 4, 0.0, 32).arrays)
+    most = sum(part.nbytes for part in Workspace(graph, 4, 0.0, 32).arrays)
     assert most < 61 * 1_000_100
 
 
-def test_more_than_can_be_numbered_is_refused():
-    graph = Adjacency(np.broadcast_to(np.int64(0), push.NUMBERS + 1), np.empty(0, np.int32))  # takes no memory
-    with pytest.raises(GrandPlusError, match=f"a row may reach {push.NUMBERS} nodes; expected fewer than"):
-        Scratch(graph, 4, 0.0, 32)
+def test_more_nodes_than_there_are_local_indices_are_is_refused():
+    graph = Adjacency(np.broadcast_to(np.int64(0), push.INDICES + 1), np.empty(0, np.int32))  # takes no memory
+    with pytest.raises(ArgumentError, match=f"a row may reach {push.INDICES} nodes; expected fewer than"):
+        Workspace(graph, 4, 0.0, 32)
 
 
 def test_every_order_of_pushes_of_the_five_nodes():

@@ -68,7 +68,7 @@ class RandomPropagation:
             self._features: tuple[NDArray[Any], ...] = indptr, indices, np.asarray(features.data)
         else:
             self._features = (np.ascontiguousarray(features, np.float32),)
-        self._entries = rows.neighbors, rows.weights
+        self._entries = rows.neighbors, rows.values
         self.sparse, self.dropout = sparse, dropout
         if sparse:
             self._stored = np.diff(self._features[0])

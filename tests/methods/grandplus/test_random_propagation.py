@@ -47,7 +47,7 @@ def test_mean_over_draws_is_the_stated_formula(renormalize, make):
     rng = np.random.default_rng(0)
     draws = np.stack([dense(propagation.draw(np.array([1]), rng))[0] for _ in range(10_000)])
     held = rows.neighbors[1] >= 0
-    row_weights, row_features = rows.weights[1][held].astype(float), FEATURES[rows.neighbors[1][held]]
+    row_weights, row_features = rows.values[1][held].astype(float), FEATURES[rows.neighbors[1][held]]
     expected = mean_by_enumeration(row_weights, row_features, renormalize)
     if not renormalize:  # Eq. 8 has the closed form (1 - δ) Σ Π̃ X
         np.testing.assert_allclose(expected, (1 - DELTA) * row_weights @ row_features, rtol=1e-12)
