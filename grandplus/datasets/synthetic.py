@@ -139,6 +139,7 @@ def _words(recipe: Recipe, labels: Any, out: Any, start: int, end: int) -> None:
 
 @kernel(types.int64, types.int64, INT64, INT64, types.float64, types.float64, writable(INT64), writable(INT64))
 def _draw_edges(seed, start, members, first, inside, nearby, sources, targets):
+    """Edges from number ``start`` on: a source from all nodes, and a target from its community, its class or all."""
     nodes = len(members)
     for i in range(len(sources)):
         state = _state(seed, 2, start + i)
@@ -159,20 +160,23 @@ def _draw_edges(seed, start, members, first, inside, nearby, sources, targets):
 
 @jitable
 def _by_rank(place, number, first):
-    """A place in the same community: the r-th of m comes about (r / m)^(-2/3) times as often, so degrees have
-    a power law with exponent 2.5."""
+    """Another place in the same community, drawn by rank.
+
+    Of m places the r-th is drawn about (r / m)^(-2/3) times as often as the last, so degrees have a power law with
+    exponent 2.5.
+    """
     group = np.searchsorted(first, place, "right") - 1
     size = first[group + 1] - first[group]
     communities = max(1, size // COMMUNITY)
-    at = (place - first[group]) * communities // size
-    begin, end = -(-at * size // communities), -(-(at + 1) * size // communities)
+    community = (place - first[group]) * communities // size
+    begin, end = -(-community * size // communities), -(-(community + 1) * size // communities)
     rank = ((HUBS + (1 - HUBS) * number) ** 3 - HUBS**3) / (1 - HUBS**3)
     return first[group] + min(begin + np.int64(rank * (end - begin)), end - 1)
 
 
 @kernel(types.int64, types.int64, INT64, matrix(FLOAT32), writable(matrix(FLOAT32)))
 def _draw_dense(seed, start, labels, means, out):
-    """Normal numbers in pairs (Box and Muller, 1958) around the class's mean."""
+    """Normal numbers around the mean of the class, two at a time (Box and Muller, 1958)."""
     width = out.shape[1]
     for i in range(len(labels)):
         state = _state(seed, 3, start + i)
@@ -187,8 +191,8 @@ def _draw_dense(seed, start, labels, means, out):
 
 @kernel(types.int64, types.int64, INT64, types.int64, types.int64, writable(matrix(INT32)))
 def _draw_words(seed, start, labels, classes, width, out):
-    """Different words, sorted. The r-th most frequent comes 1 / r times as often as the first, as in text; so do a
-    class's own."""
+    """Different words for each node, sorted, by Zipf's law as in text: the r-th most frequent is drawn 1 / r times as
+    often as the first. The words of a class follow it, too."""
     vocabulary = max(1, min(VOCABULARY, width // (2 * classes)))
     for i in range(len(labels)):
         state = _state(seed, 4, start + i)
@@ -199,16 +203,16 @@ def _draw_words(seed, start, labels, classes, width, out):
                 state, number = uniform(state)
                 own = kind < OWN_WORDS
                 word = _zipf(number, vocabulary) * classes + labels[i] if own else _zipf(number, width)
-                # Frequent words have no low numbers: a bijection of 0..width-1.
+                # A bijection of 0..width-1, so that frequent words are not those with low numbers.
                 column = (word * MULTIPLIER + 7) % width
                 known = False
                 for k in range(j):
                     known = known or out[i, k] == column
-            at = j
-            while at > 0 and out[i, at - 1] > column:
-                out[i, at] = out[i, at - 1]
-                at -= 1
-            out[i, at] = column
+            position = j
+            while position > 0 and out[i, position - 1] > column:
+                out[i, position] = out[i, position - 1]
+                position -= 1
+            out[i, position] = column
 
 
 MULTIPLIER = 2_147_483_647  # a prime, so that a multiple of it is a bijection for any width below
@@ -220,5 +224,6 @@ def _zipf(number, count):
 
 
 @jitable
-def _state(seed, what, index):
-    return mix(mix(np.uint64(seed) * SPREAD + np.uint64(what)) + np.uint64(index) * SPREAD)
+def _state(seed, purpose, index):
+    """The first state of an edge's or a row's random numbers."""
+    return mix(mix(np.uint64(seed) * SPREAD + np.uint64(purpose)) + np.uint64(index) * SPREAD)

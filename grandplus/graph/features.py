@@ -126,6 +126,7 @@ def _blocks(count: int) -> list[slice]:
 
 @kernel(INT64, FLOAT32, writable(FLOAT32))
 def _divide_rows(indptr, data, out):
+    """Divide the values of each row by their sum; 0 / 0 = 0."""
     for row in range(len(indptr) - 1):
         total = 0.0
         for i in range(indptr[row], indptr[row + 1]):

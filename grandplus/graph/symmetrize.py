@@ -37,9 +37,9 @@ def symmetrize(
     loops = sum(_count(*piece, indptr) for piece in _pieces(edges))
     np.cumsum(indptr, out=indptr)
     indices = np.empty(2 * (edges.shape[1] - loops), index_type)
-    at = indptr[:-1].copy()
+    free = indptr[:-1].copy()
     for piece in _pieces(edges):
-        _place(*piece, at, indices)
+        _place(*piece, free, indices)
 
     def sort(start: int) -> None:
         _sort(indptr[start : start + BLOCK + 1], indices)
@@ -57,7 +57,7 @@ def _pieces(edges: NDArray[Any]) -> Iterator[NDArray[Any]]:
 
 @kernel(IDS, IDS, writable(INT64))
 def _count(sources, targets, indptr):
-    """Adds degrees to indptr, one place on; how many were self-loops."""
+    """Add each degree to the next node's entry of ``indptr``; returns how many edges are self-loops."""
     loops = 0
     for i in range(len(sources)):
         u, v = sources[i], targets[i]
@@ -70,18 +70,20 @@ def _count(sources, targets, indptr):
 
 
 @kernel(IDS, IDS, writable(INT64), writable(IDS))
-def _place(sources, targets, at, indices):
+def _place(sources, targets, free, indices):
+    """Write both directions of each edge to the first free entry of its row."""
     for i in range(len(sources)):
         u, v = sources[i], targets[i]
         if u != v:
-            indices[at[u]] = v
-            at[u] += 1
-            indices[at[v]] = u
-            at[v] += 1
+            indices[free[u]] = v
+            free[u] += 1
+            indices[free[v]] = u
+            free[v] += 1
 
 
 @kernel(INT64, writable(IDS))
 def _sort(indptr, indices):
+    """Sort each row, by insertion where it is short."""
     for row in range(len(indptr) - 1):
         start, end = indptr[row], indptr[row + 1]
         if end - start > 32:
@@ -97,13 +99,13 @@ def _sort(indptr, indices):
 
 @kernel(writable(INT64), writable(IDS))
 def _merge(indptr, indices):
-    """Drops repeated entries in place; how many are left."""
+    """Drop repeated entries, in place; returns how many are left."""
     kept = end = 0
     for row in range(len(indptr) - 1):
         start, end = end, indptr[row + 1]
         for i in range(start, end):
             if i == start or indices[i] != indices[i - 1]:
-                # What is overwritten lies before i - 1 or is equal to it.
+                # indices[i - 1] still has its value: what was written lies before it, or was that value.
                 indices[kept] = indices[i]
                 kept += 1
         indptr[row + 1] = kept

@@ -1,4 +1,4 @@
-"""Power iteration by columns of the features, which exchange nothing: here, or each task on a cluster."""
+"""Power iteration in groups of columns, which do not depend on each other: on this machine, or each on a cluster."""
 
 from __future__ import annotations
 
@@ -21,39 +21,58 @@ from grandplus.runtime.storage import finished_whole
 def propagate_columns(
     graph: Graph, features: Features, *, weights: tuple[float, ...], columns: int, out: NDArray[np.float32]
 ) -> None:
-    """``propagate``, by the cluster at ``GRANDPLUS_SCHEDULER`` if there is one; the same bytes.
+    """Compute ΠX as ``propagate`` does, on the cluster at ``GRANDPLUS_SCHEDULER`` if there is one; the same bytes.
 
     Parameters
     ----------
-    graph : loaded from a folder, if a cluster is to work on it
-    features : (n, d), those of the graph or others
-    columns : of them at a time, at most
-    out : float32 (n, d) for the result; may be ``features`` itself
+    graph : Graph
+        A cluster can work only on a graph that was loaded from a folder.
+    features : ndarray or scipy sparse matrix, shape (n, d)
+        X: the features of the graph, or others.
+    weights : tuple of float
+        w_0..w_N.
+    columns : int
+        How many columns to propagate at a time, at most.
+    out : ndarray of float32, shape (n, d)
+        Where the result goes; may be ``features`` itself.
+
+    Examples
+    --------
+    One step on the path 0 - 1 - 2:
+
+    >>> path = Adjacency(np.array([0, 1, 3, 4]), np.array([1, 0, 2, 1], np.int32))
+    >>> x = np.array([[0, 2], [3, 2], [9, 2]], np.float32)
+    >>> graph = Graph(path, x, np.zeros(3, np.int64), ["a"], np.arange(3))
+    >>> propagate_columns(graph, x, weights=(0.0, 1.0), columns=1, out=x)
+    >>> x.tolist()
+    [[1.5, 2.0], [4.0, 2.0], [6.0, 2.0]]
     """
     folder = graph.adjacency.folder
     if environment.scheduler() is None or folder is None:
         propagate(graph, features, weights=weights, columns=columns, out=out)
         return
-    step = min(columns, LINE)  # narrower ones would fetch the same cache lines
+    step = min(columns, LINE)  # fewer columns would load the same cache lines
     starts = range(0, features.shape[1], step)
     ends = [min(start + step, features.shape[1]) for start in starts]
     with tempfile.TemporaryDirectory(prefix="columns-", dir=environment.scratch_folder()) as name:
         shared = Path(name)
-        given = folder
+        source = folder
         if features is not graph.features:
-            given = shared / "features.npy"
-            np.save(given, features)
-        task = functools.partial(_propagate, graph.adjacency, given, weights)
+            source = shared / "features.npy"
+            np.save(source, features)
+        task = functools.partial(_propagate, graph.adjacency, source, weights)
         files = [shared / f"{start:07d}.npy" for start in starts]
-        done = tasks.map_tasks(task, starts, ends, files)
-        for start, end, file, _ in zip(starts, ends, files, done, strict=True):
+        finished = tasks.map_tasks(task, starts, ends, files)
+        for start, end, file, _ in zip(starts, ends, files, finished, strict=True):
             out[:, start:end] = np.load(file, mmap_mode="r")
             file.unlink()
 
 
-def _propagate(adjacency: Adjacency, given: Path, weights: tuple[float, ...], start: int, end: int, file: Path) -> None:
-    """Columns ``start`` to ``end`` of the features of a graph's folder, or of an array's file, into a file."""
-    features = Graph.load(given).features if given.is_dir() else np.load(given, mmap_mode="r")
+def _propagate(
+    adjacency: Adjacency, source: Path, weights: tuple[float, ...], start: int, end: int, file: Path
+) -> None:
+    """Columns ``start`` to ``end`` - 1 of the features in a graph's folder, or in an array's file, into a file."""
+    features = Graph.load(source).features if source.is_dir() else np.load(source, mmap_mode="r")
     block = propagate(adjacency, features[:, start:end], weights=weights)
     with finished_whole(file) as partial, partial.open("wb") as out:
         np.save(out, block)

@@ -1,4 +1,4 @@
-"""Exact products ΠX by power iteration, as inference needs them (the paper's Eq. 15)."""
+"""Exact products ΠX by power iteration, which inference needs (the paper's Eq. 15)."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from grandplus.kernels.compiled import FLOAT32, UINT64, UNSIGNED_IDS, kernel, ma
 from grandplus.kernels.prefetch import LINE, prefetch
 from grandplus.propagation.matrices import checked_weights
 from grandplus.runtime import pools
-from grandplus.runtime.errors import GrandPlusError
+from grandplus.runtime.errors import ArgumentError
 
 BLOCK = 1024  # rows a task; each row is summed by one thread in one order, so any number gives the same bytes
-BUFFERS = 3  # of the features' shape: this order's, the next one's, and the total
+BUFFERS = 3  # arrays of the features' shape: PⁿX, Pⁿ⁺¹X and the sum
 
 
 def propagate(
@@ -28,44 +28,63 @@ def propagate(
     columns: int | None = None,
     out: NDArray[np.float32] | None = None,
 ) -> NDArray[np.float32]:
-    """Σ wₙPⁿX with P = D̃⁻¹Ã, by N sparse products and two buffers.
+    """ΠX = Σ wₙPⁿX with P = D̃⁻¹Ã, exactly, by N sparse products.
+
+    The result has the same bytes for any number of workers and of columns at a time.
 
     Parameters
     ----------
-    adjacency : n × n; self-loops are added here, once
-    features : (n, d), dense or sparse; may be memory-mapped
-    weights : (N + 1,), w_0..w_N
-    columns : of the features to propagate at a time, all by default: takes ``BUFFERS`` arrays of (n, columns)
-    out : float32 (n, d) for the result; may be memory-mapped, and may be ``features`` itself
+    adjacency : Graph, Adjacency or scipy sparse matrix, shape (n, n)
+        The graph. A scipy matrix is made symmetric and its values are ignored. Self-loops are added here, once.
+    features : ndarray or scipy sparse matrix, shape (n, d)
+        X. It may be memory-mapped.
+    weights : array_like of float, shape (N + 1,)
+        w_0..w_N, non-negative and summing to 1, as from ``propagation_weights``.
+    columns : int, optional
+        How many columns of X to propagate at a time, which takes memory for ``BUFFERS`` arrays of (n, columns); all
+        by default.
+    out : ndarray of float32, shape (n, d), optional
+        Where the result goes. It may be memory-mapped, and it may be ``features`` itself.
 
     Returns
     -------
-    float32 (n, d), C order. The same bytes for any number of workers and columns at a time.
+    ndarray of float32, shape (n, d)
+        In C order, or ``out``.
+
+    Raises
+    ------
+    ArgumentError
+        The features have another number of rows than the graph has nodes, or the weights do not sum to 1.
+
+    Examples
+    --------
+    One step on a path of three nodes: each node gets the mean of its neighbourhood, itself included.
 
     >>> path = sp.csr_array(np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]]))
-    >>> propagate(path, np.eye(3, dtype=np.float32), weights=[0.0, 1.0])[0].tolist()
-    [0.5, 0.5, 0.0]
+    >>> x = np.array([[0], [3], [9]], np.float32)
+    >>> propagate(path, x, weights=[0.0, 1.0]).tolist()
+    [[1.5], [4.0], [6.0]]
     """
     graph = as_adjacency(adjacency)
     w = checked_weights(weights)
     if features.shape[0] != graph.nodes:
-        raise GrandPlusError(f"features have {features.shape[0]} rows", expected=f"{graph.nodes}, one a node")
+        raise ArgumentError(f"features have {features.shape[0]} rows", expected=f"{graph.nodes}, one a node")
     width = features.shape[1]
     if out is None and (columns or width) >= width:
-        return _mix(graph, features, w)
+        return _product(graph, features, w)
     result = np.empty(features.shape, np.float32) if out is None else out
     step = columns or max(width, 1)
     for start in range(0, width, step):
-        result[:, start : start + step] = _mix(graph, features[:, start : start + step], w)
+        result[:, start : start + step] = _product(graph, features[:, start : start + step], w)
     return result
 
 
-def _mix(graph: Adjacency, features: Features, w: NDArray[np.float64]) -> NDArray[np.float32]:
+def _product(graph: Adjacency, features: Features, w: NDArray[np.float64]) -> NDArray[np.float32]:
     dense = features.toarray() if sp.issparse(features) else features
     current = np.array(dense, np.float32, order="C")
     following = np.empty_like(current)
     total = np.float32(w[0]) * current
-    # Unsigned, as numba lets negative numbers count from the end.
+    # Unsigned, since numba lets negative indices count from the end, which takes instructions.
     indptr, indices = graph.indptr.view(np.uint64), graph.indices.view(f"uint{8 * graph.indices.itemsize}")
     starts = range(0, graph.nodes, BLOCK)
 
@@ -85,10 +104,10 @@ _DENSE = writable(matrix(FLOAT32))
 
 @kernel(UINT64, UNSIGNED_IDS, _DENSE, _DENSE, _DENSE, types.float64, types.uint64, types.uint64)
 def _step(indptr, indices, current, following, total, weight, start, end):
-    """Rows start..end of P · current, and their share of the total.
+    """Rows ``start`` to ``end`` - 1 of P · current, which are also added to the total with their weight.
 
-    Memory bounds it: the features of a neighbour lie anywhere. So those of the next four are
-    prefetched while four are added.
+    Its time is that of reading neighbours' features, which lie anywhere in memory. So those of the next four
+    neighbours are prefetched while those of four are added.
     """
     width = current.shape[1]
     four = np.uint64(4)

@@ -13,7 +13,7 @@ from grandplus.graph.graph import Graph
 from grandplus.propagation.gfpush import gfpush
 from grandplus.propagation.matrices import propagation_weights
 from grandplus.propagation.power import propagate
-from grandplus.runtime.errors import GrandPlusError
+from grandplus.runtime.errors import ArgumentError
 
 LARGER = seeded(2500, 9000)  # several blocks of rows
 PPR = propagation_weights("ppr", order=10, alpha=0.2)
@@ -168,11 +168,11 @@ def test_training_rows_and_inference_agree():
 
 
 def test_features_of_another_number_of_nodes_are_refused():
-    with pytest.raises(GrandPlusError, match="features have 4 rows; expected 5, one a node"):
+    with pytest.raises(ArgumentError, match="features have 4 rows; expected 5, one a node"):
         propagate(FIVE.matrix, np.ones((4, 2), np.float32), weights=[1.0])
 
 
 @pytest.mark.parametrize("weights", [[], [0.5], [-1.0, 2.0], [float("nan"), 1.0]])
 def test_weights_that_are_none_are_refused(weights):
-    with pytest.raises(GrandPlusError, match="at least 0 and summing to 1"):
+    with pytest.raises(ArgumentError, match="at least 0 and summing to 1"):
         propagate(sp.csr_array(np.eye(3)), np.eye(3, dtype=np.float32), weights=weights)
