@@ -22,8 +22,10 @@ REPORTS = Path("reports")
 
 def work(settings: Settings) -> None:
     from grandplus.evaluation.details import details
-    from grandplus.evaluation.metrics import load_predictions, per_class, score_predictions, summarize
+    from grandplus.evaluation.metrics import summarize
+    from grandplus.evaluation.per_class import per_class
     from grandplus.evaluation.plots import write_plots
+    from grandplus.evaluation.scored import load_ensemble, load_predictions
 
     with output("evaluate", settings, sums=False) as plots:
         predictions = load_predictions(PREDICTIONS)
@@ -37,9 +39,9 @@ def work(settings: Settings) -> None:
     run = {key: value for key, value in settings.flat().items() if key in PLAIN}
     of_run = {"splits": Splits.load(GRAPH), "rows": rows, "history": history, "predictions": predictions}
     _write(REPORTS / "details.json", _compact(details(run, resolve().changed, graph=graph, **of_run)))
-    metrics = summarize(predictions, rows.l1_error, classes)
-    answers = {"predictions": score_predictions(PREDICTIONS / "predictions.parquet")}
-    _write(REPORTS / "metrics.json", _json(metrics | answers))
+    ensemble = load_ensemble(PREDICTIONS / "predictions.parquet")
+    metrics = summarize(predictions, classes, l1_error=rows.l1_error, ensemble=ensemble)
+    _write(REPORTS / "metrics.json", _json(metrics))
 
 
 def _write(file: Path, text: str) -> None:

@@ -14,10 +14,10 @@ from grandplus.evaluation.metrics import summarize
 from grandplus.graph.adjacency import build_adjacency
 from grandplus.graph.drawing import make_splits
 from grandplus.graph.graph import Graph
-from grandplus.pipeline.card import CATALOG, read_card
-from grandplus.pipeline.settings import load_settings
+from grandplus.methods.registry import settings_of
+from grandplus.pipeline.settings import PLAIN, Settings, resolve
 from grandplus.propagation.gfpush import gfpush
-from grandplus.report.gather import Run
+from grandplus.report.run import Run
 
 NODES = 90
 TOOK = {"train": {"seconds": 12.5, "memory": 512}, "infer": {"seconds": 2.5, "memory": 1024}}
@@ -25,17 +25,14 @@ TOOK = {"train": {"seconds": 12.5, "memory": 512}, "infer": {"seconds": 2.5, "me
 
 def run(name: str, *, trials: int = 5, skill: float = 0.7, classes: int = 3, seed: int = 0, **settings: Any) -> Run:
     """A run whose predictions are right with probability ``skill``; runs of one seed have the same splits."""
-    found = _settings(trials, seed, settings)
-    return _run(name, found, skill, [f"class {number}" for number in range(classes)])
-
-
-def _settings(trials: int, seed: int, changes: dict[str, Any]) -> Any:
     split = {"split": "per-class", "train_per_class": 2, "val_per_class": 3, "unlabelled": "all"}
-    changes = {"preprocess": split} | changes
-    return load_settings(ROOT, dataset="cora", matrix="ppr", trials=trials, seed=seed, **changes)
+    values = {"dataset": "cora", "matrix": "ppr", "preprocess": split} | settings
+    resolved = resolve(ROOT, trials=trials, seed=seed, **values)
+    return _run(name, resolved.settings, resolved.changed, skill, [f"class {number}" for number in range(classes)])
 
 
-def _run(name: str, settings: Any, skill: float, classes: list[str]) -> Run:
+def _run(name: str, settings: Settings, changed: dict[str, Any], skill: float, classes: list[str]) -> Run:
+    with_rows = settings_of(settings.model).NEEDS_ROWS
     rng = np.random.default_rng([settings.seed, round(1000 * skill)])
     shape = np.random.default_rng(0)
     labels = np.arange(NODES) % len(classes)
@@ -62,7 +59,8 @@ def _run(name: str, settings: Any, skill: float, classes: list[str]) -> Run:
     step = np.tile(np.arange(0, 50, 10), settings.trials)
     history = {"trial": np.repeat(np.arange(settings.trials), 5), "step": step}
     history |= {"train_loss": np.exp(-step / 20), "val_loss": np.exp(-step / 40)}
-    card = read_card(ROOT / CATALOG / f"{settings.dataset}.yaml")
     given = {"history": pa.table(history), "predictions": predictions}
-    found = details(settings, card, graph=graph, splits=splits, rows=rows, **given)
-    return Run(name, found, summarize(predictions, rows.l1_error, classes), TOOK)
+    run = {key: value for key, value in settings.flat().items() if key in PLAIN}
+    content = details(run, changed, graph=graph, splits=splits, rows=rows if with_rows else None, **given)
+    metrics = summarize(predictions, classes, l1_error=rows.l1_error if with_rows else None)
+    return Run(name, content, metrics, TOOK)

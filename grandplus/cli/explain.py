@@ -1,23 +1,16 @@
-"""``grandplus explain``: the neighbours that a prediction comes from."""
+"""``grandplus explain``: the neighbours that a node's prediction comes from."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
-from numpy.typing import NDArray
+from grandplus.report.table import table
 
-from grandplus.graph.ids import rows_of
-from grandplus.graph.splits import Splits
-from grandplus.runtime.errors import ArtifactError
+if TYPE_CHECKING:
+    from grandplus.prediction.explain import Explanation, Neighbour
 
-SHOWN = 10  # neighbours
+SHOWN_NEIGHBOURS = 10
 
 
 def add(commands: Any) -> None:
@@ -28,82 +21,63 @@ def add(commands: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Print the explanation.
+    """Print the neighbours with the largest entries in a node's row of Π, and what is known and predicted of them.
 
     Raises
     ------
     GrandPlusError
-        There is no such node or no finished run.
+        There is no such node, or no finished run.
     """
-    print_explanation(arguments.node)
+    from grandplus.prediction.explain import explain  # here, as torch takes a second
+    from grandplus.prediction.predictor import Predictor
+
+    print(explanation_text(explain(Predictor.load(), arguments.node)))
 
 
-def print_explanation(node: str) -> None:
-    """Print the neighbours that weigh most in a node's row of Π, and what is known and predicted of them.
+def explanation_text(explanation: Explanation) -> str:
+    """An explanation as three tables: the node, its neighbours, and the classes.
 
     Parameters
     ----------
-    node : str
-        Its id.
+    explanation : Explanation
     """
-    from grandplus.prediction.predictor import Predictor  # here, as torch takes a second
-
-    predictor = Predictor.load()
-    graph = predictor.graph
-    row = rows_of(graph.node_ids, [node])
-    answer, pushed = predictor.answer(row), predictor.push(row)
-    held = pushed.neighbors[0] >= 0
-    neighbors, weights = pushed.neighbors[0][held], pushed.values[0][held].astype(np.float64)
-    shares, predicted = weights / weights.sum(), _predictions_of(neighbors)
-    table = Splits.load("data/graph").table
-    trained_on = set(table.filter(pc.equal(table["part"], "train"))["node"].to_pylist())
-
-    def known(of: int) -> list[str]:
-        name = graph.classes[graph.labels[of]] if graph.labels[of] >= 0 else "-"
-        return [name, "yes" if of in trained_on else "no"]
-
-    name, confidence = graph.classes[answer.predicted[0]], f"{answer.confidence[0]:.4f}"
-    confident = "yes" if answer.confident[0] else "no"
-    _print_columns(
-        ["node", "label", "trained on", "predicted", "confidence", "confident", "L1 error of its row"],
-        [[node, *known(int(row[0])), name, confidence, confident, f"{answer.l1_error[0]:.6f}"]],
-    )
-    lines = []
-    for neighbor, weight, share, guess in zip(neighbors[:SHOWN].tolist(), weights, shares, predicted, strict=False):
-        name = f"{graph.node_ids[neighbor]}{' (itself)' if neighbor == row[0] else ''}"
-        guessed = [guess["predicted"], f"{guess['confidence']:.4f}"]
-        lines.append([name, f"{weight:.4f}", f"{share:.1%}", *known(neighbor), *guessed])
-    if len(neighbors) > SHOWN:
-        lines.append(
-            [f"{len(neighbors) - SHOWN} others", f"{weights[SHOWN:].sum():.4f}", f"{shares[SHOWN:].sum():.1%}"]
-        )
-    _print_columns(["neighbour", "weight", "share", "label", "trained on", "predicted", "confidence"], lines)
-    by_class = dict.fromkeys(graph.classes, 0.0)
-    for share, guess in zip(shares, predicted, strict=True):
-        by_class[guess["predicted"]] += share
-    likely = [
-        (graph.classes[c], answer.probabilities[0, c]) for c in np.argsort(-answer.probabilities[0], kind="stable")
+    node = {
+        "node": str(explanation.node),
+        "label": explanation.label or "-",
+        "trained on": _yes_or_no(explanation.trained_on),
+        "predicted": explanation.predicted,
+        "confidence": f"{explanation.confidence:.4f}",
+        "confident": _yes_or_no(explanation.confident),
+        "L1 error of its row": f"{explanation.l1_error:.6f}",
+    }
+    neighbours = [_row(neighbour, explanation.node) for neighbour in explanation.neighbours[:SHOWN_NEIGHBOURS]]
+    others = explanation.neighbours[SHOWN_NEIGHBOURS:]
+    if others:
+        value, share = sum(other.value for other in others), sum(other.share for other in others)
+        summed = {"neighbour": f"{len(others)} others", "entry of Π": f"{value:.4f}", "share": f"{share:.1%}"}
+        neighbours.append(dict.fromkeys(neighbours[0], "") | summed)
+    classes = [
+        {
+            "class": of_class.name,
+            "probability": f"{of_class.probability:.4f}",
+            "share of the row that is predicted so": f"{of_class.share:.1%}",
+        }
+        for of_class in explanation.classes
     ]
-    _print_columns(
-        ["class", "probability", "share of the row that is predicted so"],
-        [[name, f"{probability:.4f}", f"{by_class[name]:.1%}"] for name, probability in likely],
-    )
+    return "\n\n".join(table(rows) for rows in ([node], neighbours, classes))
 
 
-def _predictions_of(nodes: NDArray[Any]) -> list[dict[str, Any]]:
-    """``predicted`` and ``confidence`` of each, by full inference."""
-    from grandplus.prediction.calibration import PREDICTIONS
+def _row(neighbour: Neighbour, node: Any) -> dict[str, str]:
+    return {
+        "neighbour": f"{neighbour.node}{' (itself)' if neighbour.node == node else ''}",
+        "entry of Π": f"{neighbour.value:.4f}",
+        "share": f"{neighbour.share:.1%}",
+        "label": neighbour.label or "-",
+        "trained on": _yes_or_no(neighbour.trained_on),
+        "predicted": neighbour.predicted,
+        "confidence": f"{neighbour.confidence:.4f}",
+    }
 
-    file = Path("data/predictions") / PREDICTIONS
-    try:
-        table = pq.read_table(file, columns=["predicted", "confidence"], read_dictionary=["predicted"])
-    except (OSError, pa.ArrowException) as error:
-        raise ArtifactError(f"can't be read as predictions: {error}", where=file) from None
-    return list(table.take(pa.array(nodes)).to_pylist())
 
-
-def _print_columns(head: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
-    widths = [max(len(line[i]) for line in [head, *lines] if i < len(line)) for i in range(len(head))]
-    for line in [head, *lines]:
-        print("  ".join(text.ljust(width) for text, width in zip(line, widths, strict=False)).rstrip())
-    print()
+def _yes_or_no(value: bool) -> str:
+    return "yes" if value else "no"

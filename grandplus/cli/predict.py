@@ -1,15 +1,15 @@
-"""``grandplus predict``: the predictions of a few nodes."""
+"""``grandplus predict``: predictions of a few nodes, a line a node with tabs between the columns."""
 
 from __future__ import annotations
 
 import argparse
 import csv
 import sys
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from grandplus.graph.ids import read_ids, rows_of
+if TYPE_CHECKING:
+    from grandplus.prediction.predictor import Predictor
 
 
 def add(commands: Any) -> None:
@@ -21,38 +21,52 @@ def add(commands: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Print the predictions.
+    """Print a line for each node whose id a file lists, in its order.
 
     Raises
     ------
     GrandPlusError
-        There is no such node or no finished run, or the models are of another dataset.
+        The file can't be read, there is no such node, or no finished run of the dataset.
     """
-    print_predictions(arguments.nodes, arguments.dataset)
+    from grandplus.graph.ids import read_ids
+    from grandplus.prediction.predictor import Predictor  # here, as torch takes a second
+
+    ids = read_ids(arguments.nodes)
+    out = csv.writer(sys.stdout, delimiter="\t", lineterminator="\n")
+    out.writerows(prediction_rows(Predictor.load(dataset=arguments.dataset), ids))
 
 
-def print_predictions(file: str, dataset: str | None = None) -> None:
-    """Print a line for each node, with tabs between the columns.
+def prediction_rows(predictor: Predictor, ids: Sequence[str]) -> list[list[str]]:
+    """Predict nodes: a head, and a row of text for each.
 
     Parameters
     ----------
-    file : str
-        The ids of the nodes, one a line; lines are printed in this order. ``-`` is standard input.
-    dataset : str, optional
-        The dataset that the models must be of.
-    """
-    from grandplus.prediction.predictor import Predictor  # here, as torch takes a second
+    predictor : Predictor
+    ids : sequence of str
+        They may repeat.
 
-    ids = read_ids(file)
-    predictor = Predictor.load(dataset=dataset)
+    Raises
+    ------
+    GrandPlusError
+        There is no such node.
+    """
+    import numpy as np
+
+    from grandplus.graph.ids import rows_of
+
     graph = predictor.graph
-    wanted, at = np.unique(rows_of(graph.node_ids, ids), return_inverse=True)
-    answers = predictor.answer(wanted)
-    out = csv.writer(sys.stdout, delimiter="\t", lineterminator="\n")
-    head = ["node", "predicted", "confidence", "confident", "l1_error"]
-    out.writerow([*head, *(f"P({name})" for name in graph.classes)])
-    for text, row in zip(ids, at.tolist(), strict=True):
-        confident = "yes" if answers.confident[row] else "no"
-        name = graph.classes[answers.predicted[row]]
-        error, probabilities = f"{answers.l1_error[row]:.6f}", (f"{p:.4f}" for p in answers.probabilities[row])
-        out.writerow([text, name, f"{answers.confidence[row]:.4f}", confident, error, *probabilities])
+    nodes, position = np.unique(rows_of(graph.node_ids, ids), return_inverse=True)
+    predictions = predictor.answer(nodes)
+    rows = [["node", "predicted", "confidence", "confident", "l1_error", *(f"P({name})" for name in graph.classes)]]
+    for text, number in zip(ids, position.tolist(), strict=True):
+        rows.append(
+            [
+                text,
+                graph.classes[predictions.predicted[number]],
+                f"{predictions.confidence[number]:.4f}",
+                "yes" if predictions.confident[number] else "no",
+                f"{predictions.l1_error[number]:.6f}",
+                *(f"{probability:.4f}" for probability in predictions.probabilities[number]),
+            ]
+        )
+    return rows

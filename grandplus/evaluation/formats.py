@@ -4,19 +4,84 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 
-from grandplus.evaluation.statistics import Interval, Sample
+from grandplus.evaluation.statistics import Interval
 
 
-def percent(share: float) -> str:
-    """A share in per cent.
+@dataclass(frozen=True)
+class Format:
+    """How a score is written.
 
-    Examples
-    --------
-    >>> percent(0.85134)
-    '85.13 %'
+    Attributes
+    ----------
+    decimals : int
+    factor : float
+        What a score is multiplied by.
+    unit : str
+        What follows it.
+    limits : tuple of float
+        The least and the greatest score that there is; an interval is written within these.
     """
-    return f"{100 * share:.2f} %"
+
+    decimals: int
+    factor: float = 1.0
+    unit: str = ""
+    limits: tuple[float, float] = (-math.inf, math.inf)
+
+    def __call__(self, score: float) -> str:
+        """A score alone.
+
+        Examples
+        --------
+        >>> percent(0.85134)
+        '85.13 %'
+        """
+        return self._number(score, self.decimals) + self.unit
+
+    def with_std(self, mean: float, std: float = math.nan) -> str:
+        """A mean over trials with its standard deviation; NaN if there is a single trial.
+
+        Examples
+        --------
+        >>> percent.with_std(0.8513, 0.003433), percent.with_std(0.85)
+        ('85.13 % ± 0.34', '85.00 %')
+        """
+        return self(mean) if math.isnan(std) else f"{self(mean)} ± {self._number(std, self.decimals)}"
+
+    def interval(self, interval: Interval) -> str:
+        """An interval, with a decimal less than a score where it is wide.
+
+        Examples
+        --------
+        >>> percent.interval(Interval(0.848812, 0.853792)), percent.interval(Interval(0.850812, 0.851592))
+        ('84.9–85.4', '85.08–85.16')
+        """
+        wide = self.factor * (interval.high - interval.low) >= 20 * 10**-self.decimals
+        least, greatest = self.limits
+        ends = (self._number(min(max(end, least), greatest), self.decimals - wide) for end in interval)
+        return "–".join(ends)
+
+    def summary(self, scores: Mapping[str, float]) -> str:
+        """What `over_trials` gives: mean, standard deviation and interval.
+
+        Examples
+        --------
+        >>> percent.summary({"mean": 0.8513, "std": 0.003433, "ci95": 0.002456})
+        '85.13 % ± 0.34, 95 % CI 84.9–85.4'
+        >>> percent.summary({"mean": 0.8513})
+        '85.13 %'
+        """
+        if not {"std", "ci95"} <= scores.keys():
+            return self(scores["mean"])
+        interval = Interval(scores["mean"] - scores["ci95"], scores["mean"] + scores["ci95"])
+        return f"{self.with_std(scores['mean'], scores['std'])}, 95 % CI {self.interval(interval)}"
+
+    def _number(self, score: float, decimals: int) -> str:
+        return f"{self.factor * score:.{decimals}f}"
+
+
+percent = Format(2, factor=100, unit=" %", limits=(0, 1))  # of shares
 
 
 def points(difference: float) -> str:
@@ -30,30 +95,6 @@ def points(difference: float) -> str:
     return f"{100 * difference:+.2f}"
 
 
-def mean_and_std(sample: Sample) -> str:
-    """The mean of shares in per cent with its standard deviation over trials, which a single trial has not.
-
-    Examples
-    --------
-    >>> mean_and_std(Sample(0.8513, 0.003433, 10)), mean_and_std(Sample.of([0.85]))
-    ('85.13 % ± 0.34', '85.00 %')
-    """
-    return percent(sample.mean) + ("" if math.isnan(sample.std) else f" ± {100 * sample.std:.2f}")
-
-
-def share_interval(interval: Interval) -> str:
-    """The interval of a share in per cent, within 0 and 100; with a second decimal where it is narrow.
-
-    Examples
-    --------
-    >>> share_interval(Interval(0.848812, 0.853792)), share_interval(Interval(0.850812, 0.851592))
-    ('84.9–85.4', '85.08–85.16')
-    """
-    low, high = (100 * min(max(end, 0.0), 1.0) for end in interval)
-    decimals = 1 if interval.high - interval.low >= 0.002 else 2
-    return f"{low:.{decimals}f}–{high:.{decimals}f}"
-
-
 def points_interval(interval: Interval) -> str:
     """The interval of a difference of shares, in percentage points.
 
@@ -63,20 +104,3 @@ def points_interval(interval: Interval) -> str:
     '-0.57 to +0.44'
     """
     return f"{points(interval.low)} to {points(interval.high)}"
-
-
-def mean_std_and_interval(scores: Mapping[str, float]) -> str:
-    """A share's ``mean``, ``std`` and ``ci95``, as `over_trials` has summed them up.
-
-    Examples
-    --------
-    >>> mean_std_and_interval({"mean": 0.8513, "std": 0.003433, "ci95": 0.002456})
-    '85.13 % ± 0.34, 95 % CI 84.9–85.4'
-    >>> mean_std_and_interval({"mean": 0.8513})
-    '85.13 %'
-    """
-    mean = scores["mean"]
-    if "std" not in scores:
-        return percent(mean)
-    interval = Interval(mean - scores["ci95"], mean + scores["ci95"])
-    return f"{percent(mean)} ± {100 * scores['std']:.2f}, 95 % CI {share_interval(interval)}"

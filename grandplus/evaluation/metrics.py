@@ -1,205 +1,282 @@
-"""Scores of the predictions, as means over trials; those of the trials' mean, which users take, stand apart.
+"""The registry of metrics, and what they come to for a run.
 
-A trial's predictions are an Arrow table with one line per node and (at least) the columns
-`COLUMNS`. Nodes whose label is unknown (-1) count nowhere.
+A metric is one entry of `METRICS`. ``reports/metrics.json``, ``grandplus results``, the tables of experiments and of
+the report, and README's list follow from it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
-from sklearn.metrics import f1_score, precision_recall_fscore_support
+from sklearn.metrics import f1_score
 
+from grandplus.evaluation.formats import Format, percent
 from grandplus.evaluation.reliability import expected_calibration_error
+from grandplus.evaluation.scored import Scored, ScoredEnsemble, judged_by, select
 from grandplus.evaluation.statistics import DECIMALS, over_trials
-from grandplus.runtime.errors import ArtifactError, GrandPlusError
 
-COLUMNS = ("part", "label", "predicted", "confidence", "calibrated")
+# What metrics are of: the keys of metrics.json, and how a metric's label begins.
+PARTS = {"test": "test", "val": "validation", "rows": "row", "predictions": "ensemble"}
+
+# What stands beside the mean of a metric that spreads.
+SPREAD = {
+    "std": "its standard deviation over trials (divisor n - 1): how much one training differs from another",
+    "ci95": "half-width of the 95 % t interval of the mean: how well these trials determine it. A single trial has "
+    "neither",
+}
 
 
-class Scored(NamedTuple):
-    """The nodes of one part with a known label, in one trial; arrays of equal length.
+@dataclass(frozen=True)
+class Metric:
+    """A number that tells how good a run is.
 
     Attributes
     ----------
-    label, predicted : int64, shape (n,)
-        Class numbers.
-    confidence, calibrated : float32, shape (n,)
-        Probability of the predicted class, before and after the trial's temperature.
+    key : str
+        Where it stands in ``metrics.json``, below the part.
+    label : str
+        What it is called, after the part.
+    meaning : str
+        What it says, for README's list.
+    written : Format
+        How its value is written.
+    score : callable
+        Its value: of a `Scored` for ``test`` and ``val``, of the rows' L1 errors for ``rows``, of a `ScoredEnsemble`
+        for ``predictions``. None where it can't be told.
+    parts : tuple of str
+        Which of `PARTS` it is computed for.
+    in_tables : tuple of str
+        For which of these it is a column of the tables that compare runs.
+    spreads : bool
+        Whether ``std`` and ``ci95`` over trials stand beside its mean; its key then ends in ``.mean``.
     """
 
-    label: NDArray[np.int64]
-    predicted: NDArray[np.int64]
-    confidence: NDArray[np.float32]
-    calibrated: NDArray[np.float32]
+    key: str
+    label: str
+    meaning: str
+    written: Format
+    score: Callable[[Any], float | None]
+    parts: tuple[str, ...]
+    in_tables: tuple[str, ...] = ()
+    spreads: bool = False
 
-    @property
-    def correct(self) -> NDArray[np.bool_]:
-        """Whether the prediction is right; shape (n,)."""
-        return np.asarray(self.label == self.predicted)
+    def name(self, part: str) -> str:
+        """What it is called for a part.
 
-
-def load_predictions(folder: Path | str) -> list[pa.Table]:
-    """Read what is scored of ``folder/trial-*.parquet``: one table per trial, in order.
-
-    Only `COLUMNS`, and only validation and test nodes with a known label, so that a large
-    graph's other nodes take no memory.
-
-    Raises
-    ------
-    GrandPlusError : the folder holds no trial, or a file is not such a table.
-    """
-    files = sorted(Path(folder).glob("trial-*.parquet"))
-    if not files:
-        raise ArtifactError("holds no predictions", where=folder)
-    scored = [("part", "in", ["val", "test"]), ("label", ">=", 0)]
-    return [_read(file, list(COLUMNS), scored) for file in files]
+        Examples
+        --------
+        >>> METRICS[0].name("val")
+        'validation accuracy'
+        """
+        return f"{PARTS[part]} {self.label}"
 
 
-def score_predictions(file: Path) -> dict[str, Any]:
-    """Of ``predictions.parquet``, on the nodes with a known label that no trial trained or validated on.
-
-    Returns
-    -------
-    ``nodes``, ``accuracy``, ``ece`` and ``confident.{share,precision}``: how many are called confident, and
-    how many of these are right. What has no node to be counted on is left out.
-
-    Raises
-    ------
-    GrandPlusError : the file is missing or no such table.
-    """
-    columns = ["label", "predicted", "confidence", "confident"]
-    table = _read(file, columns, (pc.field("part") == "test") & pc.field("label").is_valid())
-    scores: dict[str, Any] = {"nodes": len(table)}
-    if len(table):
-        correct = pc.equal(table["label"], table["predicted"]).to_numpy()
-        confident = table["confident"].to_numpy()
-        scores["accuracy"] = _mean(correct)
-        scores["ece"] = _rounded(expected_calibration_error(table["confidence"].to_numpy(), correct))
-        scores["confident"] = {"share": _mean(confident)}
-        if confident.any():
-            scores["confident"]["precision"] = _mean(correct[confident])
-    return scores
+def _accuracy(nodes: Scored | ScoredEnsemble) -> float:
+    return float(nodes.correct.mean())
 
 
-def summarize(predictions: Sequence[pa.Table], l1_error: NDArray[Any], classes: Sequence[str]) -> dict[str, Any]:
-    """The content of ``reports/metrics.json``: nested, with scalars only.
+def _macro_f1(nodes: Scored) -> float:
+    # Without labels= scikit-learn would also count, as 0, a class that only occurs among the predictions.
+    present = np.unique(nodes.label)
+    return float(f1_score(nodes.label, nodes.predicted, labels=present, average="macro", zero_division=0))
+
+
+def _ece(nodes: Scored | ScoredEnsemble) -> float:
+    return expected_calibration_error(nodes.confidence, nodes.correct)
+
+
+def _calibrated_ece(nodes: Scored) -> float:
+    return expected_calibration_error(nodes.calibrated, nodes.correct)
+
+
+def _confident_share(nodes: ScoredEnsemble) -> float:
+    return float(nodes.confident.mean())
+
+
+def _confident_precision(nodes: ScoredEnsemble) -> float | None:
+    return float(nodes.correct[nodes.confident].mean()) if nodes.confident.any() else None
+
+
+def _mean_l1_error(errors: NDArray[np.float32]) -> float:
+    return float(np.mean(errors, dtype=np.float64))
+
+
+def _max_l1_error(errors: NDArray[np.float32]) -> float:
+    return float(np.max(errors))
+
+
+METRICS = (
+    Metric(
+        key="accuracy.mean",
+        label="accuracy",
+        meaning="share of nodes that are predicted right, a mean over trials, which differ by their initial weights "
+        "and batches. Choose settings by validation, never by test",
+        written=percent,
+        score=_accuracy,
+        parts=("test", "val"),
+        in_tables=("test", "val"),
+        spreads=True,
+    ),
+    Metric(
+        key="ece.mean",
+        label="ECE",
+        meaning="expected calibration error, the mean gap between confidence and accuracy (15 bins), as trained",
+        written=Format(3),
+        score=_ece,
+        parts=("test", "val"),
+        in_tables=("test",),
+    ),
+    Metric(
+        key="ece.calibrated",
+        label="ECE, calibrated",
+        meaning="the same with the temperature that is fitted on validation nodes",
+        written=Format(3),
+        score=_calibrated_ece,
+        parts=("test", "val"),
+        in_tables=("test",),
+    ),
+    Metric(
+        key="macro_f1.mean",
+        label="macro-F1",
+        meaning="F1 averaged over the classes that occur: low where a small class suffers",
+        written=percent,
+        score=_macro_f1,
+        parts=("test",),
+        in_tables=("test",),
+    ),
+    Metric(
+        key="l1_error.mean",
+        label="L1 error, mean",
+        meaning="how much of a row of Π the push and top-k left out, ‖Π_s - Π̃_s‖₁ between 0 and 1, exactly",
+        written=Format(4),
+        score=_mean_l1_error,
+        parts=("rows",),
+        in_tables=("rows",),
+    ),
+    Metric(
+        key="l1_error.max",
+        label="L1 error, max",
+        meaning="the same of the row that lost most",
+        written=Format(4),
+        score=_max_l1_error,
+        parts=("rows",),
+    ),
+    Metric(
+        key="accuracy",
+        label="accuracy",
+        meaning="of `predictions.parquet`, the mean of the calibrated trials: share of test nodes predicted right",
+        written=percent,
+        score=_accuracy,
+        parts=("predictions",),
+    ),
+    Metric(
+        key="ece",
+        label="ECE",
+        meaning="of the same table: expected calibration error",
+        written=Format(3),
+        score=_ece,
+        parts=("predictions",),
+    ),
+    Metric(
+        key="confident.share",
+        label="share called confident",
+        meaning="of the same table: share of test nodes that are called confident",
+        written=percent,
+        score=_confident_share,
+        parts=("predictions",),
+    ),
+    Metric(
+        key="confident.precision",
+        label="precision of these",
+        meaning="share of those called confident that are right",
+        written=percent,
+        score=_confident_precision,
+        parts=("predictions",),
+    ),
+)
+
+
+def summarize(
+    predictions: Sequence[pa.Table],
+    classes: Sequence[str],
+    *,
+    l1_error: NDArray[np.float32] | None = None,
+    ensemble: ScoredEnsemble | None = None,
+) -> dict[str, Any]:
+    """Compute all metrics of a run.
 
     Parameters
     ----------
-    predictions : one table per trial, at least one.
-    l1_error : float32, shape (rows,)
-        L1 error of each propagation row, see `grandplus.propagation`.
-    classes : class names, by class number.
+    predictions : sequence of pyarrow.Table
+        One per trial, at least one; see `grandplus.evaluation.scored`.
+    classes : sequence of str
+        Class names, by class number.
+    l1_error : ndarray of float32, shape (rows,), optional
+        L1 error of each row of Π; None for a method that uses none.
+    ensemble : ScoredEnsemble, optional
+        What the mean of the trials predicts.
 
     Returns
     -------
-    ``test.accuracy.{mean,std,ci95}``, ``test.ece.{mean,calibrated}`` (before and after the temperature) and the
-    same for ``val``, ``test.macro_f1.mean`` and ``rows.l1_error.{mean,max}``, as nested dicts. ``std`` has
-    divisor n-1 and ``ci95`` is the half-width of the t interval over trials; a single trial
-    defines neither, and both keys are left out. Macro-F1 is the mean over the classes that
-    occur among the labels. Where no trial has a test node with a known label, there is no ``test``.
+    dict
+        The content of ``reports/metrics.json``: numbers by part and key, as nested dicts. ``test`` is left out where
+        no trial has a test node with a known label, ``rows`` where there are none. ``std`` (divisor n - 1) and
+        ``ci95`` (half-width of the t interval over trials) are left out for a single trial.
 
     Raises
     ------
-    GrandPlusError : a trial has no labelled test node, though others have, or no validation node; a class
-        number beyond `classes` or an impossible confidence.
+    GrandPlusError
+        A trial has no labelled test node, though others have, or no validation node; a class number is beyond
+        `classes`; a confidence is impossible.
     """
-    found: dict[str, Any] = {}
-    if judged_by(predictions) == "test":
-        test = select(predictions, "test", classes)
-        found["test"] = _scores(test) | {"macro_f1": {"mean": _mean([_macro_f1(trial) for trial in test])}}
-    found["val"] = _scores(select(predictions, "val", classes))
-    found["rows"] = {"l1_error": {"mean": _mean(l1_error), "max": _rounded(np.max(l1_error))}}
-    return found
+    parts = dict.fromkeys([judged_by(predictions), "val"])
+    content = {part: _measured(part, select(predictions, part, classes)) for part in parts}
+    if l1_error is not None:
+        content["rows"] = _measured("rows", [l1_error])
+    if ensemble is not None:
+        nodes = len(ensemble.correct)
+        content["predictions"] = {"nodes": nodes} | (_measured("predictions", [ensemble]) if nodes else {})
+    return content
 
 
-def per_class(predictions: Sequence[pa.Table], classes: Sequence[str]) -> dict[str, dict[str, float]]:
-    """The content of ``reports/per_class.json``: each class's scores on the nodes of `judged_by`.
+def listed() -> str:
+    """README's list of all metrics, a Markdown table.
 
-    Returns
-    -------
-    class name -> ``precision``, ``recall``, ``f1`` and ``support`` (such nodes of the
-    class), means over trials. A score whose divisor is 0, as of a class never predicted, is 0.
-
-    Parameters and errors are those of `summarize`.
+    Examples
+    --------
+    >>> listed().splitlines()[0]
+    '| key in `reports/metrics.json` | meaning |'
     """
-    numbers = range(len(classes))
-    scores = [
-        precision_recall_fscore_support(trial.label, trial.predicted, labels=numbers, zero_division=0)
-        for trial in select(predictions, judged_by(predictions), classes)
-    ]
-    means = np.mean(scores, axis=0)  # (4 scores, classes)
-    keys = ("precision", "recall", "f1", "support")
-    return {name: {key: _rounded(means[row, c]) for row, key in enumerate(keys)} for c, name in enumerate(classes)}
+    lines = ["| key in `reports/metrics.json` | meaning |", "|---|---|"]
+    for metric in METRICS:
+        keys = [f"{part}.{metric.key}" for part in metric.parts]
+        lines.append(_line(keys, metric.meaning))
+        if metric.spreads:
+            for name, meaning in SPREAD.items():
+                lines.append(_line([key.removesuffix("mean") + name for key in keys], meaning))
+    return "\n".join(lines) + "\n"
 
 
-def judged_by(predictions: Sequence[pa.Table]) -> str:
-    """``test``, or ``val`` where no test node has a known label: all were wanted for training and validation."""
-    tested = any(pc.any(_known(table, "test")).as_py() for table in predictions)
-    return "test" if tested or not predictions else "val"
+def _line(keys: Sequence[str], meaning: str) -> str:
+    return f"| {', '.join(f'`{key}`' for key in keys)} | {meaning} |"
 
 
-def select(predictions: Sequence[pa.Table], part: str, classes: Sequence[str]) -> list[Scored]:
-    """What of one part (``"val"``, ``"test"``) can be scored, per trial.
-
-    Raises
-    ------
-    GrandPlusError : see `summarize`.
-    """
-    if not predictions:
-        raise GrandPlusError("no predictions", expected="one table per trial")
-    if len(set(classes)) < len(classes):
-        raise GrandPlusError(f"the class names {list(classes)} repeat", expected="a name of its own for each class")
-    return [_select(table, part, trial, len(classes)) for trial, table in enumerate(predictions)]
-
-
-def _scores(trials: Sequence[Scored]) -> dict[str, dict[str, float]]:
-    ece = {
-        "mean": _mean([expected_calibration_error(trial.confidence, trial.correct) for trial in trials]),
-        "calibrated": _mean([expected_calibration_error(trial.calibrated, trial.correct) for trial in trials]),
-    }
-    return {"accuracy": over_trials([trial.correct.mean() for trial in trials]), "ece": ece}
-
-
-def _select(table: pa.Table, part: str, trial: int, classes: int) -> Scored:
-    chosen = table.filter(_known(table, part))
-    scored = Scored(*(chosen[column].to_numpy() for column in COLUMNS[1:]))
-    if not len(scored.label):
-        raise GrandPlusError(f"no {part} node has a known label", where=f"trial {trial}")
-    highest = max(scored.label.max(), scored.predicted.max())
-    if highest >= classes:
-        raise GrandPlusError(f"class number {highest}", where=f"trial {trial}", expected=f"at most {classes - 1}")
-    return scored
-
-
-def _known(table: pa.Table, part: str) -> pa.ChunkedArray:
-    return pc.and_(pc.equal(table["part"], part), pc.greater_equal(table["label"], 0))
-
-
-def _read(file: Path, columns: list[str], chosen: Any) -> pa.Table:
-    try:
-        return pq.read_table(file, columns=columns, filters=chosen)
-    except (OSError, pa.ArrowException) as error:
-        raise ArtifactError(f"can't be read as predictions: {error}", where=file) from None
-
-
-def _macro_f1(trial: Scored) -> float:
-    # Without labels= scikit-learn would also count, as 0, a class that only occurs among the predictions.
-    present = np.unique(trial.label)
-    return float(f1_score(trial.label, trial.predicted, labels=present, average="macro", zero_division=0))
-
-
-def _mean(values: Sequence[float] | NDArray[Any]) -> float:
-    return _rounded(np.mean(values, dtype=np.float64))
-
-
-def _rounded(value: Any) -> float:
-    return round(float(value), DECIMALS)
+def _measured(part: str, trials: Sequence[Any]) -> dict[str, Any]:
+    """The metrics of one part, as nested dicts: means over its trials."""
+    content: dict[str, Any] = {}
+    for metric in METRICS:
+        if part not in metric.parts:
+            continue
+        scores = [score for trial in trials if (score := metric.score(trial)) is not None]
+        if scores:
+            *path, name = metric.key.split(".")
+            group = content
+            for step in path:
+                group = group.setdefault(step, {})
+            group |= over_trials(scores) if metric.spreads else {name: round(float(np.mean(scores)), DECIMALS)}
+    return content

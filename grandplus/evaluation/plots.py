@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from sklearn.metrics import confusion_matrix
 
 from grandplus.evaluation.curves import Curve, learning_curve
-from grandplus.evaluation.metrics import Scored, judged_by, select
 from grandplus.evaluation.reliability import Reliability, expected_calibration_error, reliability
+from grandplus.evaluation.scored import Scored, judged_by, select
 
 FAINT_TRIALS = 30  # at most, drawn as lines of their own
 ANNOTATED_CLASSES = 12  # with more, numbers no longer fit in the confusion matrix's cells

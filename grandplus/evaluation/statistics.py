@@ -91,6 +91,11 @@ class Difference(NamedTuple):
     high: Any
     p: Any
 
+    @property
+    def interval(self) -> Interval:
+        """Its 95 % interval."""
+        return Interval(self.low, self.high)
+
 
 def over_trials(values: Sequence[float]) -> dict[str, float]:
     """Sum up one value per trial, as files of results have it.

@@ -1,8 +1,7 @@
-"""Tables of predictions: one of each trial, and the one to take, which is the mean of the calibrated trials.
+"""Tables of predictions: one for each trial, and the one to use, which is the mean of the calibrated trials.
 
-A trial's temperature is fitted on its own validation nodes. The mean leans on no choice among trials, and
-holds where each trial has a split of its own. All tables have the same row groups, so they are read side
-by side, and memory holds a group of each at most.
+The mean depends on no choice among trials, and is valid where each trial has a split of its own. All tables have the
+same row groups, so they are read side by side, and memory holds one group of each at most.
 """
 
 from __future__ import annotations
@@ -21,25 +20,30 @@ from numpy.typing import NDArray
 
 from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Split, Splits
-from grandplus.prediction.calibration import (
-    CALIBRATION,
-    PREDICTIONS,
-    HeldOut,
-    fit_temperature,
-    tempered,
-)
+from grandplus.prediction.calibration import CALIBRATION, HeldOut
+from grandplus.prediction.temperature import fit_temperature, tempered
 from grandplus.runtime.storage import finished_whole
 
+PREDICTIONS = "predictions.parquet"
 PARTS = ("train", "val", "test", "other")
-ROWS = 2**16  # a row group
-CLASSES = b"classes"  # metadata: their names, in the order of the probabilities
+GROUP_ROWS = 2**16  # of a row group of Parquet
+CLASSES = b"classes"  # the key of metadata with the classes' names, in the order of the probabilities
 
 
 def write_trial(file: Path, graph: Graph, split: Split, probabilities: NDArray[np.float32]) -> None:
-    """A line a node, in the order of the graph.
+    """Write a trial's table: a line for each node, in the order of the graph.
 
-    Columns: node (original id), part (train, val, test or other), label (-1: unknown), predicted,
+    Its columns are node (original id), part (train, val, test or other), label (-1: unknown), predicted,
     confidence (of the predicted class), calibrated (the same after the temperature) and probabilities.
+
+    Parameters
+    ----------
+    file : path
+    graph : Graph
+    split : Split
+        The trial's.
+    probabilities : ndarray of float32, shape (n, C)
+        Of all nodes.
     """
     temperature = fit_temperature(probabilities[split.val], graph.labels[split.val])
     part = np.full(graph.adjacency.nodes, PARTS.index("other"), np.int8)
@@ -47,27 +51,34 @@ def write_trial(file: Path, graph: Graph, split: Split, probabilities: NDArray[n
         part[nodes] = number
 
     def group(start: int) -> pa.Table:
-        rows = slice(start, start + ROWS)
-        found = probabilities[rows]
+        rows = slice(start, start + GROUP_ROWS)
+        chosen = probabilities[rows]
         columns = {
             "node": pa.array(graph.node_ids[rows]),
             "part": _named(part[rows], PARTS),
             "label": pa.array(graph.labels[rows]),
-            "predicted": pa.array(found.argmax(axis=1)),
-            "confidence": pa.array(found.max(axis=1)),
-            "calibrated": pa.array(tempered(found, temperature).max(axis=1).astype(np.float32)),
-            "probabilities": _lists(found),
+            "predicted": pa.array(chosen.argmax(axis=1)),
+            "confidence": pa.array(chosen.max(axis=1)),
+            "calibrated": pa.array(tempered(chosen, temperature).max(axis=1).astype(np.float32)),
+            "probabilities": _lists(chosen),
         }
         return pa.table(columns)
 
-    _write(file, map(group, range(0, len(part), ROWS)))
+    _write(file, map(group, range(0, len(part), GROUP_ROWS)))
 
 
 def write_predictions(folder: Path, graph: Graph, splits: Splits) -> None:
     """Write ``predictions.parquet`` and ``calibration.json`` into a folder with the tables of all trials.
 
-    Columns: node (original id), part (the first of train, val, test, other that it has in any trial), label and
-    predicted (names of classes; null: unknown), confidence, confident (see ``least_confidence``), probabilities.
+    The columns are node (original id), part (the first of train, val, test, other that it has in any trial), label
+    and predicted (names of classes; null: unknown), confidence, confident (see `least_confidence`), probabilities.
+
+    Parameters
+    ----------
+    folder : path
+        With ``trial-00000.parquet``, … of `write_trial`.
+    graph : Graph
+    splits : Splits
     """
     files = sorted(folder.glob("trial-*.parquet"))
     held_out = HeldOut(graph, splits)
@@ -80,16 +91,16 @@ def write_predictions(folder: Path, graph: Graph, splits: Splits) -> None:
 
     def combined(group: pa.Table, *trials: pa.Table) -> pa.Table:
         part = np.min([pc.index_in(trial["part"], pa.array(PARTS)).to_numpy() for trial in trials], axis=0)
-        found = calibration.combine(map(_matrix, trials))
-        confidence = found.max(axis=1)
+        mean = calibration.combine(map(_matrix, trials))
+        confidence = mean.max(axis=1)
         columns = {
             "node": group["node"],
             "part": _named(part, PARTS),
             "label": _named(group["label"].to_numpy(), graph.classes),
-            "predicted": _named(found.argmax(axis=1), graph.classes),
+            "predicted": _named(mean.argmax(axis=1), graph.classes),
             "confidence": pa.array(confidence),
             "confident": pa.array(calibration.confident(confidence)),
-            "probabilities": _lists(found),
+            "probabilities": _lists(mean),
         }
         return pa.table(columns, metadata={CLASSES: json.dumps(graph.classes)})
 
@@ -99,8 +110,8 @@ def write_predictions(folder: Path, graph: Graph, splits: Splits) -> None:
 
 def _write(file: Path, groups: Iterator[pa.Table]) -> None:
     first = next(groups)
-    few = ["part", "label", "predicted"]  # different values, so their table pays; that of floats costs time
-    with finished_whole(file) as partial, pq.ParquetWriter(partial, first.schema, use_dictionary=few) as writer:
+    repeating = ["part", "label", "predicted"]  # a dictionary pays for these; for floats it only costs time
+    with finished_whole(file) as partial, pq.ParquetWriter(partial, first.schema, use_dictionary=repeating) as writer:
         for group in itertools.chain([first], groups):
             writer.write_table(group)
 

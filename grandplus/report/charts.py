@@ -1,16 +1,16 @@
-"""The charts of one run, each an SVG; of what they show there is a mark, with its value."""
+"""The charts of one run, each an SVG; every mark tells its value when it is pointed at."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from grandplus.report.gather import Run
+from grandplus.evaluation.formats import percent
+from grandplus.report.run import Run
 from grandplus.report.svg import Chart, shares_around, ticks
-from grandplus.report.table import percent
 
 NUMBERED_CLASSES = 12  # with more, numbers no longer fit in the confusion matrix's cells
-MOST_NAMES = 8  # like 512–1023, side by side
+NAMED_GROUPS = 8  # with more, names like 512–1023 would overlap
 PART = {"test": "test", "val": "validation"}
 
 
@@ -22,7 +22,7 @@ def trials(run: Run) -> Chart:
     chart = Chart(
         (-0.6, count - 0.4),
         (low, high),
-        x_ticks=[(at, str(at)) for at in range(0, count, 1 + count // 12)],
+        x_ticks=[(number, str(number)) for number in range(0, count, 1 + count // 12)],
         y_ticks=ticks(low, high, "{:.1%}".format),
         label="Accuracy of each trial",
         x_title="trial",
@@ -35,24 +35,24 @@ def trials(run: Run) -> Chart:
 
 
 def losses(run: Run) -> Chart:
-    """Means over trials of training and validation loss; what lies between is the generalisation gap."""
-    of = run.details["losses"]
-    steps, train, val = of["step"], of["train"], of["val"]
-    chart = loss_axes([of], "Training and validation loss")
-    ahead, back = list(zip(steps, val, strict=True)), list(zip(steps, train, strict=True))
-    chart.area([*ahead, *reversed(back)], "gap")
-    chart.line(back, "curve train")
-    chart.line(ahead, "curve val")
-    for step, of_train, of_val in zip(steps, train, val, strict=True):
-        says = f"step {step}: training {of_train:.3f}, validation {of_val:.3f}, gap {of_val - of_train:.3f}"
-        chart.dot(step, of_val, "point", says, 5)
+    """Training and validation loss, means over trials; the area between them is the generalisation gap."""
+    losses = run.details["losses"]
+    steps, train, val = losses["step"], losses["train"], losses["val"]
+    chart = loss_axes([losses], "Training and validation loss")
+    upper, lower = list(zip(steps, val, strict=True)), list(zip(steps, train, strict=True))
+    chart.area([*upper, *reversed(lower)], "gap")
+    chart.line(lower, "curve train")
+    chart.line(upper, "curve val")
+    for step, training, validation in zip(steps, train, val, strict=True):
+        says = f"step {step}: training {training:.3f}, validation {validation:.3f}, gap {validation - training:.3f}"
+        chart.dot(step, validation, "point", says, 5)
     return chart
 
 
 def loss_axes(curves: Sequence[dict[str, Any]], label: str) -> Chart:
     """An empty chart with room for training and validation losses."""
-    right = max(1, *(of["step"][-1] for of in curves))
-    top = 1.05 * max(loss for of in curves for part in ("train", "val") for loss in of[part])
+    right = max(1, *(curve["step"][-1] for curve in curves))
+    top = 1.05 * max(loss for curve in curves for part in ("train", "val") for loss in curve[part])
     return Chart(
         (0, right),
         (0, top),
@@ -64,7 +64,7 @@ def loss_axes(curves: Sequence[dict[str, Any]], label: str) -> Chart:
 
 
 def confusion(run: Run) -> Chart:
-    """A row for each actual class: which share of its nodes was predicted as what."""
+    """The confusion matrix: a row for each actual class, in shares of its nodes."""
     counts, classes = run.details["confusion"], run.details["classes"]
     size, many = len(classes), len(classes) > NUMBERED_CLASSES
     every = 5 if many else 1  # one in so many has its number below
@@ -96,11 +96,11 @@ def reliability(run: Run) -> Chart:
     chart = Chart((0, 1), (0, 1), x_ticks=axis, y_ticks=axis, label="Reliability", x_title="confidence")
     chart.line([(0, 0), (1, 1)], "ideal")
     for when in ("before", "after"):
-        of = run.details["reliability"][when]
-        known = list(zip(of["confidence"], of["accuracy"], of["count"], strict=True))
-        chart.line([(confidence, accuracy) for confidence, accuracy, _ in known], f"thread {when}")
-        total = sum(of["count"])
-        for confidence, accuracy, count in known:
+        bins = run.details["reliability"][when]
+        filled = list(zip(bins["confidence"], bins["accuracy"], bins["count"], strict=True))
+        chart.line([(confidence, accuracy) for confidence, accuracy, _ in filled], f"thread {when}")
+        total = sum(bins["count"])
+        for confidence, accuracy, count in filled:
             says = f"{when}: confidence {percent(confidence)}, right {percent(accuracy)}, {count:,} predictions"
             chart.dot(confidence, accuracy, f"bin {when}", says, round(2.5 + 9 * (count / total) ** 0.5, 2))
     return chart
@@ -109,39 +109,41 @@ def reliability(run: Run) -> Chart:
 def by_degree(run: Run) -> Chart:
     """Accuracy of nodes with similar numbers of neighbours."""
     groups = run.details["by_degree"]
-    names = [degrees(int(of["low"]), int(of["high"])) for of in groups]
+    names = [degrees(int(group["low"]), int(group["high"])) for group in groups]
     spans = [(number + 0.12, number + 0.88) for number in range(len(groups))]
     marks = [(number + 0.5, name) for number, name in enumerate(names)]
-    if len(groups) > MOST_NAMES:  # they would overlap, so each group's least number stands at its left
-        marks = [(float(number), str(int(of["low"]))) for number, of in enumerate(groups)]
+    if len(groups) > NAMED_GROUPS:  # each group's least number stands at its left instead
+        marks = [(float(number), str(int(group["low"]))) for number, group in enumerate(groups)]
     says = [f"{name} neighbours" for name in names]
     return _groups(groups, spans, says, (0, len(groups)), marks, "neighbours")
 
 
 def by_l1_error(run: Run) -> Chart | None:
-    """Accuracy of nodes with similar L1 error of their rows; None where no such node has a row."""
-    groups = run.details["by_l1_error"]
+    """Accuracy of nodes whose rows have a similar L1 error; None where no such node has a row."""
+    groups = run.details.get("by_l1_error")
     if not groups:
         return None
     right = max(1.05 * groups[-1]["high"], 0.01)
-    spans = [(of["low"], of["high"]) for of in groups]
-    says = [f"L1 error {of['low']:.4f} to {of['high']:.4f}" for of in groups]
+    spans = [(group["low"], group["high"]) for group in groups]
+    says = [f"L1 error {group['low']:.4f} to {group['high']:.4f}" for group in groups]
     return _groups(groups, spans, says, (0, right), ticks(0, right, "{:g}".format), "L1 error of the node's row")
 
 
 def degrees(low: int, high: int) -> str:
-    """How a group of degrees is named, from low to below high.
+    """Name the group of degrees from ``low`` up to, but not including, ``high``.
 
+    Examples
+    --------
     >>> degrees(1, 2), degrees(4, 8)
     ('1', '4–7')
     """
     return str(low) if high - low == 1 else f"{low}–{high - 1}"
 
 
-def interval(of: Mapping[str, float]) -> tuple[float, float]:
-    """95 %, of the shares that there are."""
-    half = of.get("ci95", 0.0)
-    return max(of["mean"] - half, 0.0), min(of["mean"] + half, 1.0)
+def interval(scores: Mapping[str, float]) -> tuple[float, float]:
+    """The 95 % interval of a share's mean, within 0 and 1; a single trial has only its mean."""
+    half = scores.get("ci95", 0.0)
+    return max(scores["mean"] - half, 0.0), min(scores["mean"] + half, 1.0)
 
 
 def _groups(
@@ -152,7 +154,7 @@ def _groups(
     x_ticks: list[tuple[float, str]],
     title: str,
 ) -> Chart:
-    low = max(0.0, min(interval(of)[0] for of in groups) - 0.04)
+    low = max(0.0, min(interval(group)[0] for group in groups) - 0.04)
     chart = Chart(
         x,
         (low, 1),
@@ -161,11 +163,11 @@ def _groups(
         label=f"Accuracy by {title}",
         x_title=title,
     )
-    for of, span, name in zip(groups, spans, says, strict=True):
-        middle = sum(span) / 2
-        chart.line([(middle, end) for end in interval(of)], "whisker found")
-        chart.line([(span[0], of["mean"]), (span[1], of["mean"])], "span")
-        chart.dot(middle, of["mean"], "group", f"{name}: {percent(of['mean'])} of {of['nodes']:g} nodes")
+    for group, span, name in zip(groups, spans, says, strict=True):
+        middle, mean = sum(span) / 2, group["mean"]
+        chart.line([(middle, end) for end in interval(group)], "whisker shown")
+        chart.line([(span[0], mean), (span[1], mean)], "span")
+        chart.dot(middle, mean, "group", f"{name}: {percent(mean)} of {group['nodes']:g} nodes")
     return chart
 
 

@@ -1,10 +1,9 @@
 """Is one run better than another, or could chance have done it?
 
-Runs with the same splits and seeds are compared trial by trial, which takes out what the trials have in
-common: the interval of the mean difference is Student's, the p-value that of a sign-flip permutation test
-(every assignment of signs up to 13 trials, 10,000 drawn ones beyond). Others are compared by Welch's t test, and
-runs on different graphs not at all.
-p-values are corrected for the number of comparisons by Holm's method.
+Runs with the same splits and seeds are compared trial by trial, which removes what the trials have in common: the
+interval of the mean difference is Student's, the p-value is that of a permutation test that flips signs (every
+assignment of signs up to 13 trials, 10,000 drawn ones beyond). Other runs are compared by Welch's t test; runs on
+different graphs are not compared. p-values are corrected for the number of comparisons by Holm's method.
 """
 
 from __future__ import annotations
@@ -23,16 +22,26 @@ from grandplus.evaluation.statistics import (
     trials_needed,
     welch,
 )
+from grandplus.report.run import Run
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two runs, by their place in the list that was compared.
+    """Two runs, compared.
 
-    trials : of the run that has fewer
-    paired : whether they were compared trial by trial, as far as both go; else by Welch's test
-    corrected : p-value, corrected for the number of comparisons
-    among : that number
+    Attributes
+    ----------
+    first, second : int
+        Their places in the list of runs.
+    trials : int
+        Of the run that has fewer.
+    paired : bool
+        Whether they were compared trial by trial, as far as both go; else by Welch's test.
+    test : Difference
+    corrected : float
+        The p-value, corrected for the number of comparisons.
+    comparisons : int
+        That number.
     """
 
     first: int
@@ -41,7 +50,7 @@ class Comparison:
     paired: bool
     test: Difference
     corrected: float
-    among: int
+    comparisons: int
 
     @property
     def differs(self) -> bool:
@@ -49,14 +58,21 @@ class Comparison:
         return self.corrected <= LEVEL
 
     def verdict(self, names: Sequence[str]) -> str:
-        """What may be said, in words."""
+        """What follows from it, in words.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Of all runs.
+        """
         if self.differs:
             better, other = (self.first, self.second) if self.test.difference > 0 else (self.second, self.first)
             return f"{names[better]} is better than {names[other]}"
         words = "no evidence of a difference"
         if self.paired and not self.test.error and not self.test.difference:
             return f"{words}: trial by trial they are equal"
-        return words + (f": {self.trials} trials are too few to show any" if self.trials < self._least_trials else "")
+        fewest = fewest_trials(paired=self.paired, comparisons=self.comparisons)
+        return words + (f": {self.trials} trials are too few to show any" if self.trials < fewest else "")
 
     @property
     def by(self) -> str:
@@ -65,41 +81,73 @@ class Comparison:
 
     @property
     def would_take(self) -> str:
-        """About how many trials of each would show a difference as large as this one, four times of five."""
+        """How many trials of each run would show such a difference, in words; empty where it is shown, or is 0."""
         if self.differs or not self.test.difference:
             return ""
-        trials = trials_needed(self.test, self.trials, paired=self.paired, comparisons=self.among)
+        trials = trials_needed(self.test, self.trials, paired=self.paired, comparisons=self.comparisons)
         return f"{trials} trials" if trials else f"> {MOST_TRIALS:,} trials"
-
-    @property
-    def _least_trials(self) -> int:
-        return fewest_trials(paired=self.paired, comparisons=self.among)
 
 
 def compare(
     scores: Sequence[Sequence[float]], pairs: Sequence[Sequence[object]], subjects: Sequence[object] | None = None
 ) -> list[Comparison]:
-    """Compare every two of some runs that are of the same subject.
+    """Compare every two of some runs that have the same subject.
+
+    A run of a single trial is compared with none: how much its scores vary is not known.
 
     Parameters
     ----------
-    scores : of each run, one a trial
-    pairs : of each run, what its trials were made from: trials of two runs are paired as far as these agree
-        from the first on, and at all only if they do so to the end of the shorter one
-    subjects : of each run, the graph and which of its nodes are judged; by default all are the same
+    scores : sequence of sequence of float
+        Of each run, one a trial.
+    pairs : sequence of sequence
+        Of each run, what its trials were made from. Trials of two runs are paired if these are equal, from the first
+        trial to the last one of the shorter run.
+    subjects : sequence, optional
+        Of each run, the graph and which of its nodes it is judged by; by default all are the same.
 
-    Runs of a single trial are compared with none: nothing is known about how much their scores vary.
+    Returns
+    -------
+    list of Comparison
     """
-    tests, fewer = {}, {}
+    tests, kinds = {}, {}
     for first, second in itertools.combinations(range(len(scores)), 2):
-        a, b = scores[first], scores[second]
-        common = min(len(a), len(b))
+        common = min(len(scores[first]), len(scores[second]))
         if common >= 2 and (subjects is None or subjects[first] == subjects[second]):
             same = list(pairs[first][:common]) == list(pairs[second][:common])
-            fewer[first, second] = common, same
-            tests[first, second] = paired(a[:common], b[:common]) if same else welch(a, b)
+            kinds[first, second] = common, same
+            tests[first, second] = (
+                paired(scores[first][:common], scores[second][:common])
+                if same
+                else welch(scores[first], scores[second])
+            )
     corrected = holm([float(test.p) for test in tests.values()])
     return [
-        Comparison(*both, *fewer[both], test, p, len(tests))
-        for (both, test), p in zip(tests.items(), corrected, strict=True)
+        Comparison(*runs, *kinds[runs], test, p, len(tests))
+        for (runs, test), p in zip(tests.items(), corrected, strict=True)
     ]
+
+
+def compare_runs(runs: Sequence[Run]) -> tuple[list[Comparison], list[str]]:
+    """Compare every two runs that can be compared.
+
+    Parameters
+    ----------
+    runs : sequence of Run
+
+    Returns
+    -------
+    comparisons : list of Comparison
+    notes : list of str
+        Which runs can't be compared, and why, in words.
+    """
+    comparisons = compare([run.accuracy for run in runs], [run.pairs for run in runs], [run.subject for run in runs])
+    notes = []
+    single = [run.name for run in runs if len(run.accuracy) == 1]
+    if len(runs) > 1 and single:
+        notes.append(f"one trial says nothing of differences: run {', '.join(single)} with more, as -S trials=10")
+    if len({run.subject[:-1] for run in runs}) > 1:
+        notes.append("runs on different graphs are not compared: their accuracies have nothing in common")
+    if len({run.subject[-1] for run in runs}) > 1:
+        validated = ", ".join(run.name for run in runs if run.subject[-1] == "val")
+        notes.append(f"no test node of {validated} has a label, so its accuracy is of validation nodes")
+    return comparisons, notes

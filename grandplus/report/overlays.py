@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from grandplus.evaluation.formats import percent, points
 from grandplus.report.charts import PART, degrees, interval, loss_axes
 from grandplus.report.comparison import Comparison
-from grandplus.report.gather import Run
+from grandplus.report.run import Run
 from grandplus.report.svg import Chart, around, shares_around, ticks
-from grandplus.report.table import percent, points, with_interval
 
-ROW = 34  # pixels of a row of a chart with names on its left
-COLOURS = 8  # of runs, in the page's style; then from the first again, with hollow marks
-_LANES = (0.0, 0.22, -0.22, 0.11, -0.11)  # of trials with similar scores
+ROW_HEIGHT = 34  # pixels, in a chart with names on its left
+COLOURS = 8  # of runs, in the page's style; the ninth run has the first colour again, with hollow marks
+_LANES = (0.0, 0.22, -0.22, 0.11, -0.11)  # heights of one trial after the other, so that equal scores are told apart
 
 
 def accuracies(runs: Sequence[Run]) -> Chart:
-    """Every trial of every run, with mean and interval."""
+    """Every trial of every run, with the mean and its interval."""
     means = [run.metrics[run.details["judged_by"]]["accuracy"] for run in runs]
-    spans = [(of["mean"] - of.get("ci95", 0.0), of["mean"] + of.get("ci95", 0.0)) for of in means]
+    spans = [interval(scores) for scores in means]
     shown = [score for run, span in zip(runs, spans, strict=True) for score in (*run.accuracy, *span)]
     low, high = shares_around(shown, least=0.002)
     rows = [(-float(row), run.name) for row, run in enumerate(runs)]
@@ -31,24 +31,24 @@ def accuracies(runs: Sequence[Run]) -> Chart:
         label="Accuracy of each trial of each run",
         x_title=f"{judged} accuracy: a dot a trial, mean and its 95 % interval",
         width=920,
-        height=ROW * len(runs) + 64,
+        height=ROW_HEIGHT * len(runs) + 64,
         left=_room([run.name for run in runs]),
     )
-    for (at, name), (row, run) in zip(rows, enumerate(runs), strict=True):
-        kind = colour(row)
+    for (height, name), (row, run) in zip(rows, enumerate(runs), strict=True):
+        kind, ends = colour(row), (height - 0.36, height + 0.36)
         for trial, score in enumerate(run.accuracy):
             says = f"{name}, trial {trial}: {percent(score)}"
-            chart.dot(score, at + _LANES[trial % len(_LANES)], f"trial {kind}", says)
-        mean = means[row]["mean"]
-        chart.bar(spans[row], (at - 0.36, at + 0.36), f"interval {kind}", f"{name}: {with_interval(means[row])}")
-        chart.line([(mean, at - 0.36), (mean, at + 0.36)], f"mean {kind}")
+            chart.dot(score, height + _LANES[trial % len(_LANES)], f"trial {kind}", says)
+        chart.bar(spans[row], ends, f"interval {kind}", f"{name}: {percent.summary(means[row])}")
+        chart.line([(means[row]["mean"], end) for end in ends], f"mean {kind}")
     return chart
 
 
 def differences(runs: Sequence[Run], comparisons: Sequence[Comparison]) -> Chart:
     """The difference of every two runs, with its interval."""
-    names = [f"{runs[of.first].name} − {runs[of.second].name}" for of in comparisons]
-    low, high = around([0.0, *(end for of in comparisons for end in (of.test.low, of.test.high))], least=0.002)
+    names = [f"{runs[pair.first].name} − {runs[pair.second].name}" for pair in comparisons]
+    ends = [end for pair in comparisons for end in (pair.test.low, pair.test.high)]
+    low, high = around([0.0, *ends], least=0.002)
     rows = [(-float(row), name) for row, name in enumerate(names)]
     chart = Chart(
         (low, high),
@@ -58,82 +58,84 @@ def differences(runs: Sequence[Run], comparisons: Sequence[Comparison]) -> Chart
         label="Differences of accuracy between runs",
         x_title="difference of accuracy in points, with its 95 % interval",
         width=920,
-        height=ROW * len(rows) + 64,
+        height=ROW_HEIGHT * len(rows) + 64,
         left=_room(names),
     )
     chart.line([(0, -len(rows) + 0.5), (0, 0.5)], "zero")
-    for (at, name), of in zip(rows, comparisons, strict=True):
-        kind = "found" if of.differs else "chance"
-        chart.line([(of.test.low, at), (of.test.high, at)], f"whisker {kind}")
-        chart.dot(of.test.difference, at, f"difference {kind}", f"{name}: {points(of.test.difference)}", 5)
+    for (height, name), pair in zip(rows, comparisons, strict=True):
+        kind = "shown" if pair.differs else "chance"
+        chart.line([(pair.test.low, height), (pair.test.high, height)], f"whisker {kind}")
+        chart.dot(pair.test.difference, height, f"difference {kind}", f"{name}: {points(pair.test.difference)}", 5)
     return chart
 
 
 def losses(runs: Sequence[Run]) -> Chart:
-    """Means over trials of training and validation loss of every run."""
+    """Training and validation loss of every run, means over trials."""
     curves = [run.details["losses"] for run in runs]
     chart = loss_axes(curves, "Training and validation loss of each run")
-    for number, (run, of) in enumerate(zip(runs, curves, strict=True)):
+    for number, (run, curve) in enumerate(zip(runs, curves, strict=True)):
         for part in ("train", "val"):
-            chart.line(zip(of["step"], of[part], strict=True), f"curve {part} {colour(number)}")
-        gap = of["val"][-1] - of["train"][-1]
-        says = f"{run.name}: validation {of['val'][-1]:.3f}, gap {gap:.3f} at the end"
-        chart.dot(of["step"][-1], of["val"][-1], f"end {colour(number)}", says)
+            chart.line(zip(curve["step"], curve[part], strict=True), f"curve {part} {colour(number)}")
+        last, gap = curve["val"][-1], curve["val"][-1] - curve["train"][-1]
+        says = f"{run.name}: validation {last:.3f}, gap {gap:.3f} at the end"
+        chart.dot(curve["step"][-1], last, f"end {colour(number)}", says)
     return chart
 
 
 def by_degree(runs: Sequence[Run]) -> Chart:
     """Accuracy of nodes with similar numbers of neighbours, of every run."""
-    groups = [{(of["low"], of["high"]): of for of in run.details["by_degree"]} for run in runs]
-    spans = sorted({span for of in groups for span in of})
-    shown = [end for run in groups for of in run.values() for end in interval(of)]
+    by_span = [{(group["low"], group["high"]): group for group in run.details["by_degree"]} for run in runs]
+    spans = sorted({span for groups in by_span for span in groups})
+    shown = [end for groups in by_span for group in groups.values() for end in interval(group)]
     low = max(0.0, min(shown) - 0.04)
     chart = Chart(
         (0, len(spans)),
         (low, 1),
-        x_ticks=[(float(at), str(int(least))) for at, (least, _) in enumerate(spans)],
+        x_ticks=[(float(place), str(int(least))) for place, (least, _) in enumerate(spans)],
         y_ticks=ticks(low, 1, "{:.0%}".format),
         label="Accuracy by degree of each run",
         x_title="neighbours, from each mark to the next",
     )
-    for number, (run, found) in enumerate(zip(runs, groups, strict=True)):
-        for at, span in enumerate(spans):
-            if span in found:
-                of, x = found[span], at + (number + 1) / (len(runs) + 1)
-                chart.line([(x, end) for end in interval(of)], f"whisker {colour(number)}")
-                says = f"{run.name}, {degrees(*map(int, span))} neighbours: {percent(of['mean'])}"
-                chart.dot(x, of["mean"], f"group {colour(number)}", says, 3)
+    for number, (run, groups) in enumerate(zip(runs, by_span, strict=True)):
+        for place, span in enumerate(spans):
+            if span in groups:
+                group, x = groups[span], place + (number + 1) / (len(runs) + 1)
+                chart.line([(x, end) for end in interval(group)], f"whisker {colour(number)}")
+                says = f"{run.name}, {degrees(*map(int, span))} neighbours: {percent(group['mean'])}"
+                chart.dot(x, group["mean"], f"group {colour(number)}", says, 3)
     return chart
 
 
 def by_class(runs: Sequence[Run]) -> Chart | None:
-    """Of each class, which share of its nodes each run found; None where classes are not the same."""
+    """The recall of each class in each run; None where classes are not the same."""
     classes = runs[0].details["classes"]
     if any(run.details["classes"] != classes for run in runs):
         return None
-    found = [[row[number] / max(sum(row), 1) for number, row in enumerate(run.details["confusion"])] for run in runs]
-    low, high = shares_around((share for shares in found for share in shares), least=0.01)
+    recalls = [[row[number] / max(sum(row), 1) for number, row in enumerate(run.details["confusion"])] for run in runs]
+    low, high = shares_around((share for shares in recalls for share in shares), least=0.01)
     chart = Chart(
         (low, high),
         (-len(classes) + 0.5, 0.5),
         x_ticks=ticks(low, high, "{:.0%}".format, 8),
         y_ticks=[(-float(number), name) for number, name in enumerate(classes)],
-        label="Share of each class that each run found",
-        x_title="share of the class that was found",
+        label="Recall of each class in each run",
+        x_title="share of the class's nodes that were predicted right (recall)",
         width=920,
         height=24 * len(classes) + 64,
         left=_room(classes),
     )
-    for number, (run, shares) in enumerate(zip(runs, found, strict=True)):
+    for number, (run, shares) in enumerate(zip(runs, recalls, strict=True)):
         lane = 0.3 - 0.6 * (number + 0.5) / len(runs)
-        for at, (name, share) in enumerate(zip(classes, shares, strict=True)):
-            chart.dot(share, lane - at, f"found {colour(number)}", f"{run.name}, {name}: {percent(share)}")
+        for place, (name, share) in enumerate(zip(classes, shares, strict=True)):
+            chart.dot(share, lane - place, f"recall {colour(number)}", f"{run.name}, {name}: {percent(share)}")
     return chart
 
 
 def colour(number: int) -> str:
     """The style of a run's marks.
 
+    Examples
+    --------
     >>> colour(2), colour(10)
     ('run2', 'run2 hollow')
     """
@@ -141,5 +143,5 @@ def colour(number: int) -> str:
 
 
 def _room(names: Sequence[str]) -> int:
-    """Pixels for names on the left."""
+    """How many pixels names on the left take."""
     return min(360, 24 + 7 * max(map(len, names)))

@@ -7,19 +7,28 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from grandplus.evaluation.formats import points, points_interval
+from grandplus.evaluation.metrics import METRICS
+from grandplus.pipeline.usage import STAGES
 from grandplus.report import charts, overlays
 from grandplus.report.comparison import Comparison
-from grandplus.report.gather import Run
-from grandplus.report.table import percent, points, value, with_interval
+from grandplus.report.run import Run
+from grandplus.report.scores import score_columns
+from grandplus.report.table import value
 
-STAGES = ("download", "preprocess", "gfpush", "train", "infer", "evaluate")
 FACTS = {"merged_duplicates": "duplicate edges merged", "unlabelled_nodes": "nodes without a label"}
 
 
-def page(runs: Sequence[Run], comparisons: Sequence[Comparison], missing: Sequence[str] = ()) -> str:
-    """The same runs give the same bytes.
+def page(runs: Sequence[Run], comparisons: Sequence[Comparison], notes: Sequence[str] = ()) -> str:
+    """Write the report as HTML; the same runs give the same bytes.
 
-    missing : in words, what could not be compared
+    Parameters
+    ----------
+    runs : sequence of Run
+    comparisons : sequence of Comparison
+        Of these runs.
+    notes : sequence of str
+        In words, what could not be compared.
     """
     templates = Environment(
         loader=PackageLoader("grandplus.report", "."),
@@ -28,21 +37,23 @@ def page(runs: Sequence[Run], comparisons: Sequence[Comparison], missing: Sequen
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    templates.filters |= {"percent": percent, "points": points, "value": value, "with_interval": with_interval}
+    templates.filters |= {"points": points, "points_interval": points_interval, "value": value}
     return templates.get_template("page.html.jinja").render(
         runs=runs,
         names=[run.name for run in runs],
         comparisons=comparisons,
-        missing=missing,
+        notes=notes,
         charts=charts,
         overlays=overlays,
         facts_of=_facts,
-        took=_took,
+        meanings={metric.name(part): metric.meaning for metric in METRICS for part in metric.in_tables},
+        scores=[score_columns(run.metrics, intervals=True) for run in runs],
+        stages=_stages,
     )
 
 
 def _facts(run: Run) -> dict[str, str]:
-    """Of its graph, as words and numbers."""
+    """Facts of its graph, as words and numbers."""
     graph = run.details["graph"] | {f"nodes to {what}": count for what, count in _parts(run).items()}
     named = {FACTS.get(key, key.replace("_", " ")): count for key, count in graph.items()}
     return {key: f"{count:,}" if isinstance(count, int | float) else str(count) for key, count in named.items()}
@@ -53,8 +64,8 @@ def _parts(run: Run) -> dict[str, int]:
     return {names[part]: count for part, count in run.details["parts"].items()}
 
 
-def _took(run: Run) -> list[dict[str, Any]]:
-    """What each stage took, with its share of the most that any did; nothing of a stage that came from the cache."""
+def _stages(run: Run) -> list[dict[str, Any]]:
+    """What each stage took, and its share of the most that any took; a stage from the cache took nothing."""
     known = [run.resources[stage] for stage in STAGES if stage in run.resources]
     seconds = max((taken["seconds"] for taken in known), default=0) or 1
     memory = max((taken["memory"] for taken in known), default=0) or 1

@@ -1,4 +1,4 @@
-"""Small charts as SVG text: axes, and marks that a page can style and a reader can point at."""
+"""Small charts as SVG text: axes, and marks that a page styles and that tell their values when pointed at."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from html import escape
 from matplotlib.ticker import MaxNLocator
 
 LEFT, RIGHT, TOP, BOTTOM = 54, 20, 10, 42  # pixels around the area that is drawn in
-Ticks = Sequence[tuple[float, str]]  # where, and what stands there
+Ticks = Sequence[tuple[float, str]]  # values and their labels
 
 
 class Chart:
@@ -16,10 +16,15 @@ class Chart:
 
     Parameters
     ----------
-    x, y : lowest and highest value
-    x_ticks, y_ticks : where the axes have lines and labels
-    label : what it shows, for readers that don't see it
-    left : pixels for labels on the left
+    x, y : tuple of float
+        Lowest and highest value.
+    x_ticks, y_ticks : sequence of (float, str)
+        Where the axes have lines, and the labels of these.
+    label : str
+        What the chart shows, for screen readers.
+    x_title : str
+    width, height, left : int
+        Pixels: of the chart, and for labels on its left.
     """
 
     def __init__(
@@ -31,7 +36,6 @@ class Chart:
         y_ticks: Ticks,
         label: str,
         x_title: str = "",
-        y_title: str = "",
         width: int = 440,
         height: int = 280,
         left: int = LEFT,
@@ -40,17 +44,15 @@ class Chart:
         self._width, self._height, self._left, self._label = width, height, left, label
         right, bottom = width - RIGHT, height - BOTTOM
         self._parts: list[str] = []
-        for at, name in y_ticks:
-            self._parts.append(f'<line class="grid" x1="{left}" x2="{right}" y1="{self.y(at)}" y2="{self.y(at)}"/>')
-            self.text(left - 6, self.y(at), name, "tick end")
-        for at, name in x_ticks:
-            self._parts.append(f'<line class="grid" x1="{self.x(at)}" x2="{self.x(at)}" y1="{TOP}" y2="{bottom}"/>')
-            self.text(self.x(at), bottom + 14, name, "tick middle")
+        for value, name in y_ticks:
+            place = self.y(value)
+            self._parts.append(f'<line class="grid" x1="{left}" x2="{right}" y1="{place}" y2="{place}"/>')
+            self.text(left - 6, place, name, "tick end")
+        for value, name in x_ticks:
+            place = self.x(value)
+            self._parts.append(f'<line class="grid" x1="{place}" x2="{place}" y1="{TOP}" y2="{bottom}"/>')
+            self.text(place, bottom + 14, name, "tick middle")
         self.text((left + right) / 2, height - 8, x_title, "title middle")
-        if y_title:
-            middle = (TOP + bottom) / 2
-            turned = f'transform="rotate(-90 12 {middle:g})"'
-            self._parts.append(f'<text class="title middle" x="12" y="{middle:g}" {turned}>{escape(y_title)}</text>')
 
     def x(self, value: float) -> float:
         """Pixels from the left."""
@@ -61,8 +63,9 @@ class Chart:
         return self._place(value, self._y, self._height - BOTTOM, TOP)
 
     @staticmethod
-    def _place(value: float, of: tuple[float, float], first: float, last: float) -> float:
-        return round(first + (last - first) * (value - of[0]) / (of[1] - of[0]), 2)
+    def _place(value: float, limits: tuple[float, float], first: float, last: float) -> float:
+        low, high = limits
+        return round(first + (last - first) * (value - low) / (high - low), 2)
 
     def text(self, x: float, y: float, text: str, kind: str) -> None:
         """Text at a place in pixels."""
@@ -71,8 +74,8 @@ class Chart:
 
     def dot(self, x: float, y: float, kind: str, says: str, radius: float = 4) -> None:
         """A mark that tells its value when it is pointed at."""
-        at = f'cx="{self.x(x)}" cy="{self.y(y)}" r="{radius:g}"'
-        self._parts.append(f'<circle class="mark {kind}" {at}><title>{escape(says)}</title></circle>')
+        circle = f'cx="{self.x(x)}" cy="{self.y(y)}" r="{radius:g}"'
+        self._parts.append(f'<circle class="mark {kind}" {circle}><title>{escape(says)}</title></circle>')
 
     def bar(self, x: tuple[float, float], y: tuple[float, float], kind: str, says: str = "") -> None:
         """A rectangle."""
@@ -86,7 +89,7 @@ class Chart:
         self._parts.append(f'<polyline class="{kind}" points="{self._points(points)}"/>')
 
     def area(self, points: Iterable[tuple[float, float]], kind: str) -> None:
-        """What a closed line through points holds."""
+        """The area within a closed line through points."""
         self._parts.append(f'<polygon class="{kind}" points="{self._points(points)}"/>')
 
     def _points(self, points: Iterable[tuple[float, float]]) -> str:
@@ -99,18 +102,31 @@ class Chart:
 
 
 def ticks(low: float, high: float, name: Callable[[float], str], most: int = 6) -> list[tuple[float, str]]:
-    """At round numbers, within the limits.
+    """Choose round numbers within limits.
 
+    Parameters
+    ----------
+    low, high : float
+    name : callable
+        Gives a number its label.
+    most : int
+        How many are wanted at most.
+
+    Examples
+    --------
     >>> ticks(0.801, 0.864, "{:.0%}".format)
     [(0.82, '82%'), (0.84, '84%'), (0.86, '86%')]
     """
-    found = [round(float(at), 10) for at in MaxNLocator(most, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)]
-    return [(at, name(at)) for at in found if low <= at <= high]
+    values = MaxNLocator(most, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)
+    numbers = [round(float(value), 10) for value in values]
+    return [(number, name(number)) for number in numbers if low <= number <= high]
 
 
 def shares_around(values: Iterable[float], least: float) -> tuple[float, float]:
-    """The same of shares, which end at 0 and 1.
+    """Limits with some room around shares, within 0 and 1; see `around`.
 
+    Examples
+    --------
     >>> shares_around([0.75, 1.0], 0.25)
     (0.5, 1.0)
     """
@@ -121,6 +137,16 @@ def shares_around(values: Iterable[float], least: float) -> tuple[float, float]:
 def around(values: Iterable[float], share: float = 0.08, least: float = 0.01) -> tuple[float, float]:
     """Limits with some room around values.
 
+    Parameters
+    ----------
+    values : iterable of float
+    share : float
+        Room on each side, as a share of what the values span.
+    least : float
+        Room on each side at least.
+
+    Examples
+    --------
     >>> around([2.0, 4.0], share=0.5)
     (1.0, 5.0)
     """

@@ -1,6 +1,7 @@
 """The table of neighbours, against a dense row of Π."""
 
 import re
+from argparse import Namespace
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 import torch
 from graphs import Edges
 
-from grandplus.cli.explain import print_explanation
+from grandplus.cli.explain import run
 from grandplus.graph.adjacency import as_adjacency
 from grandplus.graph.drawing import make_splits
 from grandplus.graph.graph import Graph
@@ -18,7 +19,7 @@ from grandplus.pipeline.settings import load_settings
 from grandplus.prediction.predictions import write_predictions, write_trial
 from grandplus.prediction.predictor import Predictor
 from grandplus.propagation.gfpush import gfpush
-from grandplus.runtime.errors import GrandPlusError
+from grandplus.runtime.errors import ArtifactError, GrandPlusError
 
 STAR = Edges(16, tuple((0, i) for i in range(1, 14)))  # two nodes are isolated
 WEIGHTS = (0.25, 0.5, 0.25)
@@ -47,13 +48,13 @@ def checkout(tmp_path, monkeypatch):
     write_trial(data / "predictions" / "trial-00000.parquet", graph, splits.of(0), model.predict_proba(graph))
     write_predictions(data / "predictions", graph, splits)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("grandplus.answers.predictor.KEPT", 12)
+    monkeypatch.setattr("grandplus.prediction.predictor.KEPT", 12)
     return Predictor.load()
 
 
 def explained(node, capsys):
     """The three tables, as lists of cells."""
-    print_explanation(node)
+    run(Namespace(node=node))
     tables = capsys.readouterr().out.strip().split("\n\n")
     return [[re.split(r"  +", line) for line in table.splitlines()] for table in tables]
 
@@ -99,10 +100,10 @@ def test_an_isolated_node_stands_for_itself(checkout, capsys):
 
 def test_predictions_that_are_not_there_are_named(checkout):
     Path("data/predictions/predictions.parquet").unlink()
-    with pytest.raises(GrandPlusError, match=r"predictions\.parquet: can't be read .*; run dvc repro infer"):
-        print_explanation("hub")
+    with pytest.raises(ArtifactError, match=r"predictions\.parquet: can't be read"):
+        run(Namespace(node="hub"))
 
 
 def test_another_id_is_named(checkout):
     with pytest.raises(GrandPlusError, match=r"there is no node leaf 16; .* the nearest are leaf 1"):
-        print_explanation("leaf 16")
+        run(Namespace(node="leaf 16"))

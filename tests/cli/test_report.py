@@ -3,12 +3,13 @@
 import json
 import subprocess
 import sys
+from argparse import Namespace
 
 import pytest
 from runs import run
 
+from grandplus.cli import report as command
 from grandplus.cli.main import main
-from grandplus.cli.report import print_report
 from grandplus.report import gather
 from grandplus.runtime.errors import GrandPlusError
 
@@ -29,10 +30,12 @@ def given(monkeypatch, *runs):
 def test_a_row_for_each_run_and_for_each_pair(checkout, monkeypatch, capsys):
     runs = [run("plain", trials=10), run("better", trials=10, skill=0.95, train={"lr": 0.05}), run("other", seed=1)]
     given(monkeypatch, *runs)
-    print_report(["plain", "better", "other"])
+    command.run(Namespace(runs=["plain", "better", "other"]))
     printed = capsys.readouterr().out.splitlines()
     accuracy = runs[1].metrics["test"]["accuracy"]
-    assert f"{100 * accuracy['mean']:.2f} ± {100 * accuracy['ci95']:.2f} %" in printed[2]
+    low, high = accuracy["mean"] - accuracy["ci95"], accuracy["mean"] + accuracy["ci95"]
+    spread = f"{100 * accuracy['mean']:.2f} % ± {100 * accuracy['std']:.2f}"
+    assert f"{spread}, 95 % CI {100 * low:.1f}–{min(100 * high, 100):.1f}" in printed[2]
     assert "train.lr=0.05" in printed[2]
     assert "better is better than plain" in printed[6]
     assert "10 pairs of trials" in printed[6]
@@ -46,13 +49,13 @@ def test_a_card_by_another_name_is_compared_trial_by_trial(checkout, monkeypatch
     runs = [run("plain", trials=10), run("tuned", trials=10, skill=0.95)]
     runs[1].details["run"]["dataset"] += "-tuned"
     given(monkeypatch, *runs)
-    print_report(["plain", "tuned"])
+    command.run(Namespace(runs=["plain", "tuned"]))
     assert "10 pairs of trials" in capsys.readouterr().out
 
 
 def test_a_run_of_one_trial_is_named(checkout, monkeypatch, capsys):
     given(monkeypatch, run("one", trials=1), run("ten", trials=10), run("more", trials=10, seed=3))
-    print_report(["one", "ten", "more"])
+    command.run(Namespace(runs=["one", "ten", "more"]))
     printed = capsys.readouterr().out
     assert "one trial says nothing of differences: run one with more, as -S trials=10" in printed
     assert "ten - more" in printed
@@ -67,7 +70,7 @@ def test_only_what_has_something_in_common_is_compared(checkout, monkeypatch, ca
         few.details["judged_by"] = "val"
         few.metrics.pop("test")
     given(monkeypatch, *runs)
-    print_report(["cora", "pubmed", "few", "few-too"])
+    command.run(Namespace(runs=["cora", "pubmed", "few", "few-too"]))
     printed = capsys.readouterr().out
     assert [line.split("  ")[0] for line in printed.splitlines() if " - " in line] == ["few - few-too"]
     assert "runs on different graphs are not compared" in printed
@@ -79,18 +82,18 @@ def test_a_page_that_can_not_be_written(checkout, monkeypatch):
     given(monkeypatch, run("a"))
     (checkout / "reports/report.html").mkdir()
     with pytest.raises(GrandPlusError, match=r"reports/report.html: can't be written: Is a directory"):
-        print_report(["a"])
+        command.run(Namespace(runs=["a"]))
 
 
 def test_no_evidence_is_said_in_these_words(checkout, monkeypatch, capsys):
     given(monkeypatch, run("a", trials=10), run("b", trials=10, skill=0.701))
-    print_report(["a", "b"])
+    command.run(Namespace(runs=["a", "b"]))
     assert "no evidence of a difference" in capsys.readouterr().out
 
 
 def test_outside_of_a_project(checkout):
     with pytest.raises(GrandPlusError, match=r"not inside of a DVC repository.*; run from the top"):
-        print_report([])
+        command.run(Namespace(runs=[]))
 
 
 def test_a_workspace_without_git_is_reported(checkout, capsys):
@@ -98,15 +101,15 @@ def test_a_workspace_without_git_is_reported(checkout, capsys):
     found = run("workspace")
     (checkout / "reports/details.json").write_text(json.dumps(found.details))
     (checkout / "reports/metrics.json").write_text(json.dumps(found.metrics))
-    print_report([])
+    command.run(Namespace(runs=[]))
     assert "workspace" in capsys.readouterr().out
     with pytest.raises(GrandPlusError, match="there is no Git repository here; name no run"):
-        print_report(["main"])
+        command.run(Namespace(runs=["main"]))
 
 
-def test_what_it_refuses(checkout, monkeypatch, capsys):
+def test_what_it_refuses(checkout, capsys):
     with pytest.raises(GrandPlusError, match="a is named twice"):
-        print_report(["a", "b", "a"])
+        command.run(Namespace(runs=["a", "b", "a"]))
     (checkout / "dvc.yaml").unlink()
     assert main(["report"]) == 2
     assert capsys.readouterr().err == "error: dvc.yaml: no such file; run from the top of the checkout\n"

@@ -25,28 +25,29 @@ def reports(tmp_path, monkeypatch):
     shutil.copy(ROOT / "dvc.yaml", tmp_path)
     (tmp_path / "reports").mkdir()
     (tmp_path / "reports/metrics.json").write_text(json.dumps(METRICS))
-    (tmp_path / "reports/settings.yaml").write_text("{dataset: cora, matrix: ppr, trials: 2}")
+    (tmp_path / "reports/settings.yaml").write_text("{dataset: cora, model: grandplus, matrix: ppr, trials: 2}")
     return tmp_path / "reports"
 
 
 def test_scores_and_settings(reports, capsys):
     assert main(["results"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[:5] == [
-        "dataset, matrix       cora, ppr, 2 trials",
-        "test accuracy         85.12 % ± 0.34 (95 % interval of the mean: ± 0.25)",
-        "validation accuracy   90.00 %",
+    assert lines[:6] == [
+        "run                   cora, grandplus, ppr, 2 trials",
+        "test accuracy         85.12 % ± 0.34, 95 % CI 84.9–85.4",
         "test macro-F1         84.08 %",
-        "row L1 error          mean 0.2189, max 0.6388",
+        "validation accuracy   90.00 %",
+        "row L1 error, mean    0.2189",
+        "row L1 error, max     0.6388",
     ]
 
 
 def test_one_trial_that_is_not_tested(reports, capsys):
-    (reports / "metrics.json").write_text(json.dumps(METRICS | {"test": None}))
-    (reports / "settings.yaml").write_text("{dataset: cora, matrix: ppr, trials: 1}")
+    (reports / "metrics.json").write_text(json.dumps({"val": METRICS["val"], "rows": METRICS["rows"]}))
+    (reports / "settings.yaml").write_text("{dataset: cora, model: grandplus, matrix: ppr, trials: 1}")
     assert main(["results"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].endswith(" cora, ppr, 1 trial")
+    assert lines[0].endswith(" cora, grandplus, ppr, 1 trial")
     assert [line for line in lines if "accuracy" in line or "F1" in line] == ["validation accuracy   90.00 %"]
 
 
@@ -55,7 +56,7 @@ def test_a_reader_that_has_read_enough(reports):
     command = f"'{sys.executable}' -m grandplus results | head -c 10"
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     done = subprocess.run(command, shell=True, cwd=reports.parent, env=environment, capture_output=True, text=True)
-    assert (done.stdout, done.stderr) == ("dataset, m", "")
+    assert (done.stdout, done.stderr) == ("run       ", "")
 
 
 @pytest.mark.parametrize("file", ["settings.yaml", "metrics.json"])

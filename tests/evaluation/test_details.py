@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from runs import NODES, run
 
-from grandplus.evaluation.details import accuracy_of_groups
+from grandplus.evaluation.groups import accuracy_of_groups
 from grandplus.evaluation.statistics import over_trials
 
 

@@ -7,35 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from project import ROOT
+from scored_tables import CLASSES, table
 from sklearn.metrics import precision_recall_fscore_support
 
-from grandplus.evaluation.metrics import (
-    load_predictions,
-    per_class,
-    score_predictions,
-    select,
-    summarize,
-)
+from grandplus.evaluation.metrics import METRICS, PARTS, listed, summarize
+from grandplus.evaluation.per_class import per_class
+from grandplus.evaluation.scored import load_ensemble
 from grandplus.runtime.errors import GrandPlusError
 
-CLASSES = ["a", "b", "c"]
 L1 = np.array([0.125, 0.5, 0.25], dtype=np.float32)
-
-
-def table(test, val=((0, 0),), confidence=0.75, extra=(), calibrated=0.5):
-    """Predictions from (label, predicted) pairs by part."""
-    lines = [(*pair, "val") for pair in val] + [(*pair, "test") for pair in test] + list(extra)
-    label, predicted, part = zip(*lines, strict=True)
-    return pa.table(
-        {
-            "node": pa.array(range(len(lines)), pa.int64()),
-            "part": pa.array(part, pa.string()),
-            "label": pa.array(label, pa.int64()),
-            "predicted": pa.array(predicted, pa.int64()),
-            "confidence": pa.array([confidence] * len(lines), pa.float32()),
-            "calibrated": pa.array([calibrated] * len(lines), pa.float32()),
-        }
-    )
 
 
 def right(correct, of=10):
@@ -45,7 +26,7 @@ def right(correct, of=10):
 
 def test_mean_std_and_interval_by_hand():
     # Mean .8, deviations -.1, 0, .1: std with n - 1 is .1. t(.975, 2 degrees of freedom) = 4.302653.
-    metrics = summarize([right(7), right(8), right(9)], L1, CLASSES)
+    metrics = summarize([right(7), right(8), right(9)], CLASSES, l1_error=L1)
     accuracy = metrics["test"]["accuracy"]
     assert accuracy == {"mean": 0.8, "std": 0.1, "ci95": pytest.approx(4.302653 * 0.1 / 3**0.5, abs=1e-6)}
     assert metrics["val"]["accuracy"] == {"mean": 1, "std": 0, "ci95": 0}
@@ -60,17 +41,17 @@ def test_mean_std_and_interval_by_hand():
 def test_accuracy_is_the_mean_over_trials_not_that_of_an_ensemble():
     # A majority vote of these three trials would be right on all three nodes.
     trials = [table([(0, 0), (0, 0), (0, 1)]), table([(0, 0), (0, 1), (0, 0)]), table([(0, 1), (0, 0), (0, 0)])]
-    assert summarize(trials, L1, CLASSES)["test"]["accuracy"]["mean"] == round(2 / 3, 6)
+    assert summarize(trials, CLASSES, l1_error=L1)["test"]["accuracy"]["mean"] == round(2 / 3, 6)
 
 
 def test_one_trial_has_no_spread():
-    metrics = summarize([right(7)], L1, CLASSES)
+    metrics = summarize([right(7)], CLASSES, l1_error=L1)
     assert metrics["test"]["accuracy"] == {"mean": 0.7}
     assert metrics["val"]["accuracy"] == {"mean": 1.0}
 
 
 def test_only_scalars_and_stable_as_json():
-    metrics = summarize([right(7), right(8)], L1, CLASSES)
+    metrics = summarize([right(7), right(8)], CLASSES, l1_error=L1)
     assert json.loads(json.dumps(metrics)) == metrics
     assert set(leaves(metrics)) == {
         "test.accuracy.mean", "test.accuracy.std", "test.accuracy.ci95", "test.macro_f1.mean",
@@ -94,30 +75,20 @@ def leaves(values, prefix=""):
 def test_unknown_labels_and_other_parts_count_nowhere():
     extra = [(-1, 1, "test"), (-1, 1, "val"), (0, 1, "train"), (0, 1, "other")]
     plain, more = right(9), table([(0, 0)] * 9 + [(0, 1)], extra=extra)
-    assert summarize([more], L1, CLASSES) == summarize([plain], L1, CLASSES)
+    assert summarize([more], CLASSES, l1_error=L1) == summarize([plain], CLASSES, l1_error=L1)
     assert per_class([more], CLASSES) == per_class([plain], CLASSES)
 
 
 def test_macro_f1_by_hand():
     # Class 0: precision 2/3, recall 1, F1 .8. Class 1: precision 1, recall 1/2, F1 2/3. Class 2 isn't there.
-    metrics = summarize([table([(0, 0), (0, 0), (1, 0), (1, 1)])], L1, CLASSES)
+    metrics = summarize([table([(0, 0), (0, 0), (1, 0), (1, 1)])], CLASSES, l1_error=L1)
     assert metrics["test"]["macro_f1"]["mean"] == pytest.approx((0.8 + 2 / 3) / 2, abs=1e-6)
 
 
 def test_macro_f1_is_over_the_classes_that_occur():
     # Class 2 is only predicted; class 0 has precision 1, recall 1/2, F1 2/3.
-    metrics = summarize([table([(0, 0), (0, 2)])], L1, CLASSES)
+    metrics = summarize([table([(0, 0), (0, 2)])], CLASSES, l1_error=L1)
     assert metrics["test"]["macro_f1"]["mean"] == round(2 / 3, 6)
-
-
-def test_per_class_by_hand():
-    first = table([(0, 0), (0, 0), (1, 0), (1, 1)])
-    second = table([(0, 0), (0, 0), (1, 1), (1, 1), (1, 1), (1, 1)])
-    assert per_class([first, second], CLASSES) == {
-        "a": {"precision": round(5 / 6, 6), "recall": 1, "f1": 0.9, "support": 2},
-        "b": {"precision": 1, "recall": 0.75, "f1": round(5 / 6, 6), "support": 3},
-        "c": {"precision": 0, "recall": 0, "f1": 0, "support": 0},
-    }
 
 
 PAIRS = hnp.arrays(np.int64, st.tuples(st.integers(1, 40), st.just(2)), elements=st.integers(0, 2))
@@ -130,17 +101,11 @@ def test_scores_equal_scikit_learns(pairs):
     predictions = [table(pairs.tolist())]
     present = sorted(set(label.tolist()))
     scores = precision_recall_fscore_support(label, predicted, labels=range(3), zero_division=0)
-    macro_f1 = summarize(predictions, L1, CLASSES)["test"]["macro_f1"]["mean"]
+    macro_f1 = summarize(predictions, CLASSES, l1_error=L1)["test"]["macro_f1"]["mean"]
     assert macro_f1 == pytest.approx(scores[2][present].mean(), abs=1e-6)
     by_class = per_class(predictions, CLASSES)
     for row, key in enumerate(("precision", "recall", "f1", "support")):
         np.testing.assert_allclose([by_class[name][key] for name in CLASSES], scores[row], atol=1e-6)
-
-
-def test_select_keeps_the_order_of_nodes():
-    (scored,) = select([table([(2, 0), (0, 0), (1, 1)])], "test", CLASSES)
-    assert scored.label.tolist() == [2, 0, 1]
-    assert scored.correct.tolist() == [False, True, True]
 
 
 @pytest.mark.parametrize(
@@ -158,12 +123,12 @@ def test_select_keeps_the_order_of_nodes():
 )
 def test_problems_are_named(predictions, classes, message):
     with pytest.raises(GrandPlusError, match=message):
-        summarize(predictions, L1, classes)
+        summarize(predictions, classes, l1_error=L1)
 
 
 def test_without_labels_of_test_nodes_validation_is_all_there_is():
     predictions = [table([(-1, 0)], val=[(0, 0), (1, 0)])]
-    metrics = summarize(predictions, L1, CLASSES)
+    metrics = summarize(predictions, CLASSES, l1_error=L1)
     assert set(metrics) == {"val", "rows"}
     assert metrics["val"]["accuracy"] == {"mean": 0.5}
     assert per_class(predictions, CLASSES)["a"] == {"precision": 0.5, "recall": 1, "f1": round(2 / 3, 6), "support": 1}
@@ -176,6 +141,10 @@ def predictions_file(folder, parts, labels, predicted, confidence, confident):
     return folder / "predictions.parquet"
 
 
+def of_ensemble(file):
+    return summarize([right(7)], CLASSES, ensemble=load_ensemble(file))["predictions"]
+
+
 def test_predictions_are_scored_on_labelled_test_nodes(tmp_path):
     parts = ["test", "test", "test", "test", "test", "val"]
     labels, predicted = ["a", "b", "a", "b", None, "a"], ["a", "b", "b", "b", "a", "b"]
@@ -183,39 +152,38 @@ def test_predictions_are_scored_on_labelled_test_nodes(tmp_path):
     file = predictions_file(tmp_path, parts, labels, predicted, confidence, confident)
     # .9 is right in 2 of 3 cases, and .5 in 1 of 1: 3/4 · |2/3 - .9| + 1/4 · |1 - .5|.
     expected = {"nodes": 4, "accuracy": 0.75, "ece": 0.3, "confident": {"share": 0.75, "precision": round(2 / 3, 6)}}
-    assert score_predictions(file) == expected
+    assert of_ensemble(file) == expected
 
 
 def test_what_can_not_be_scored_is_left_out(tmp_path):
     file = predictions_file(tmp_path, ["test"], ["a"], ["a"], [0.75], [False])
-    assert score_predictions(file) == {"nodes": 1, "accuracy": 1, "ece": 0.25, "confident": {"share": 0}}
-    assert score_predictions(predictions_file(tmp_path, ["test"], [None], ["a"], [0.75], [True])) == {"nodes": 0}
+    assert of_ensemble(file) == {"nodes": 1, "accuracy": 1, "ece": 0.25, "confident": {"share": 0}}
+    assert of_ensemble(predictions_file(tmp_path, ["test"], [None], ["a"], [0.75], [True])) == {"nodes": 0}
     with pytest.raises(GrandPlusError, match=r"absent\.parquet: can't be read"):
-        score_predictions(tmp_path / "absent.parquet")
+        load_ensemble(tmp_path / "absent.parquet")
 
 
-def test_load_predictions(tmp_path):
-    extra = [(-1, 1, "test"), (0, 1, "train"), (0, 1, "other")]
-    pq.write_table(table([(1, 1)], extra=extra), tmp_path / "trial-00001.parquet")
-    pq.write_table(table([(2, 0)]), tmp_path / "trial-00000.parquet")
-    (tmp_path / "predictions.json").write_text("{}")
-    loaded = load_predictions(tmp_path)
-    assert [trial["part"].to_pylist() for trial in loaded] == [["val", "test"]] * 2
-    assert [trial["label"].to_pylist() for trial in loaded] == [[0, 2], [0, 1]]
-    assert "node" not in loaded[0].column_names
+def test_a_method_without_rows_has_no_metrics_of_rows():
+    with_rows, without = (summarize([right(7)], CLASSES, l1_error=errors) for errors in (L1, None))
+    assert "rows" not in without
+    assert without | {"rows": with_rows["rows"]} == with_rows
 
 
-def test_load_nothing(tmp_path):
-    with pytest.raises(GrandPlusError, match="no predictions"):
-        load_predictions(tmp_path / "absent")
+def test_every_number_of_metrics_json_is_registered(tmp_path):
+    file = predictions_file(tmp_path, ["test"] * 2, ["a", "b"], ["a", "a"], [0.9, 0.9], [True, True])
+    content = summarize([right(7), right(8)], CLASSES, l1_error=L1, ensemble=load_ensemble(file))
+    registered = {f"{part}.{metric.key}" for metric in METRICS for part in metric.parts}
+    beside = {key.replace("mean", name) for key in registered if "accuracy.mean" in key for name in ("std", "ci95")}
+    assert set(leaves(content)) == registered | beside | {"predictions.nodes"}
 
 
-@pytest.mark.parametrize("content", ["bytes", "columns"])
-def test_load_something_else(tmp_path, content):
-    file = tmp_path / "trial-00000.parquet"
-    if content == "bytes":
-        file.write_bytes(b"not Parquet at all")
-    else:
-        pq.write_table(pa.table({"node": [1]}), file)
-    with pytest.raises(GrandPlusError, match=r"trial-00000\.parquet: can't be read"):
-        load_predictions(tmp_path)
+def test_metrics_have_names_of_their_own():
+    names = [metric.name(part) for metric in METRICS for part in metric.parts]
+    assert len(set(names)) == len(names)
+    assert all(set(metric.in_tables) <= set(metric.parts) <= set(PARTS) for metric in METRICS)
+
+
+def test_the_documentation_lists_every_metric():
+    """The list as ``grandplus.evaluation.metrics.listed()`` gives it."""
+    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+    assert any(listed() in page.read_text(encoding="utf-8") for page in pages), listed()

@@ -12,9 +12,10 @@ from grandplus.graph.drawing import make_splits
 from grandplus.graph.graph import Graph
 from grandplus.graph.settings import Preprocess
 from grandplus.prediction import predictions
-from grandplus.prediction.calibration import Calibration, HeldOut, fit_temperature, least_confidence, tempered
+from grandplus.prediction.calibration import Calibration, HeldOut, least_confidence
 from grandplus.prediction.predictions import write_predictions, write_trial
-from grandplus.runtime.errors import GrandPlusError
+from grandplus.prediction.temperature import fit_temperature, tempered
+from grandplus.runtime.errors import ArtifactError
 
 NODES, TRIALS, CLASSES = 90, 3, ["ant", "bee", "cat"]
 
@@ -37,7 +38,7 @@ def problem():
 @pytest.fixture(params=[7, 2**16])
 def folder(problem, tmp_path, monkeypatch, request):
     """All tables, in groups of so many rows."""
-    monkeypatch.setattr(predictions, "ROWS", request.param)
+    monkeypatch.setattr(predictions, "GROUP_ROWS", request.param)
     graph, splits, trials = problem
     for trial, probabilities in enumerate(trials):
         write_trial(tmp_path / f"trial-{trial:05d}.parquet", graph, splits.of(trial), probabilities)
@@ -133,9 +134,7 @@ def test_a_calibration_is_read_back_or_refused_by_name(tmp_path):
     calibration.save(file)
     assert Calibration.load(file) == calibration
     file.write_text('{"temperatures": [1.0]}')
-    with pytest.raises(
-        GrandPlusError, match=r"calibration\.json: is no calibration: .*threshold.*; run dvc repro infer"
-    ):
+    with pytest.raises(ArtifactError, match=r"calibration\.json: is no calibration: .*threshold"):
         Calibration.load(file)
-    with pytest.raises(GrandPlusError, match="no such file; run dvc repro first"):
+    with pytest.raises(ArtifactError, match=r"absent\.json: no such file"):
         Calibration.load(tmp_path / "absent.json")

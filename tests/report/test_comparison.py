@@ -69,7 +69,7 @@ def test_runs_that_are_equal_trial_by_trial():
 def test_runs_on_other_graphs_are_not_compared():
     found = compare([SCORES] * 3, [SAME[:10]] * 3, ["cora", "pubmed", "cora"])
     assert [(of.first, of.second) for of in found] == [(0, 2)]
-    assert found[0].among == 1
+    assert found[0].comparisons == 1
 
 
 def test_one_trial_says_nothing():

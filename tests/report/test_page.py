@@ -107,7 +107,7 @@ def test_what_is_said_of_runs(runs, html):
 def test_runs_with_the_same_classes_are_beside_one_another_by_class(runs, html, tmp_path):
     assert "Each class" not in html  # the last run's classes are named otherwise
     same = page(runs[:3], [])
-    assert len(re.findall('<circle class="mark found run[012]"', same)) == 3 * 3
+    assert len(re.findall('<circle class="mark recall run[012]"', same)) == 3 * 3
     confusion = runs[1].details["confusion"]
     assert f"better, class 2: {confusion[2][2] / sum(confusion[2]):.2%}".replace("%", " %") in same
 
@@ -115,7 +115,7 @@ def test_runs_with_the_same_classes_are_beside_one_another_by_class(runs, html, 
 def test_a_run_alone_is_compared_with_none(runs):
     alone = page(runs[:1], [])
     assert "Is a difference real?" not in alone
-    assert "<h1>cora, ppr</h1>" in alone
+    assert "<h1>cora, grandplus, ppr</h1>" in alone
 
 
 def test_more_runs_than_colours_have_hollow_marks():

@@ -70,22 +70,36 @@ def repo(listing, revisions=None, queue=()):
 
 
 @pytest.mark.parametrize(
-    ("name", "found", "words"),
+    ("name", "found", "other"),
     [
-        ("workspace", repo({"base": [("workspace", "abc")]}), "workspace is an experiment, and the workspace too"),
-        ("main", repo({"base": [("main", "abc")]}, {"main": "def"}), "main is an experiment, and a Git revision too"),
-        ("x", repo({"base1": [("x", "a")], "base2": [("x", "b")]}), "x is an experiment, and one on commit base2 too"),
+        (
+            "workspace",
+            repo({"base": [("workspace", "abc")]}),
+            "the workspace",
+        ),
+        (
+            "main",
+            repo({"base": [("main", "abc")]}, {"main": "def"}),
+            "a Git revision",
+        ),
+        (
+            "x",
+            repo({"base1": [("x", "a")], "base2": [("x", "b")]}),
+            "an experiment on commit base2",
+        ),
     ],
 )
-def test_a_name_that_says_two_things_is_refused(name, found, words):
-    with pytest.raises(GrandPlusError, match=f"{words}; .*; dvc exp rename {name}"):
-        gather._refuse_two_meanings(found, name, gather._experiments(found).get(name, {}))
+def test_a_name_that_says_two_things_is_refused(name, found, other):
+    with pytest.raises(
+        GrandPlusError, match=f"{name} is the name of an experiment and of {other}; .*; dvc exp rename {name}"
+    ):
+        gather._check_one_meaning(found, name, gather._experiments(found).get(name, {}))
 
 
 def test_a_name_that_says_one_thing():
     found = repo({"base": [("x", "abc"), ("y", "def")]}, {"main": "123", "abc": "abc"})
     for name in ("x", "main", "workspace"):
-        gather._refuse_two_meanings(found, name, gather._experiments(found).get(name, {}))
+        gather._check_one_meaning(found, name, gather._experiments(found).get(name, {}))
 
 
 @pytest.mark.parametrize(

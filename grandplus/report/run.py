@@ -1,0 +1,98 @@
+"""One run's results, as the report reads them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from grandplus.methods import registry
+from grandplus.pipeline.usage import Taken
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """One run's results.
+
+    Attributes
+    ----------
+    name : str
+        Of the experiment, or a Git revision.
+    details, metrics : dict
+        The contents of ``reports/details.json`` and ``reports/metrics.json``.
+    resources : dict of Taken
+        What its stages took, of those that ran on this machine.
+    """
+
+    name: str
+    details: dict[str, Any]
+    metrics: dict[str, Any]
+    resources: dict[str, Taken]
+
+    @property
+    def accuracy(self) -> list[float]:
+        """One a trial, of test nodes; of validation nodes where no test node has a label."""
+        accuracy: list[float] = self.details["accuracy"][self.details["judged_by"]]
+        return accuracy
+
+    @property
+    def title(self) -> str:
+        """Dataset, method and, where it has one, matrix."""
+        return title_of(self.details["run"])
+
+    @property
+    def matrix(self) -> str:
+        """Its family of Π; empty for a method that trains on no rows of Π."""
+        return matrix_of(self.details["run"])
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings that differ from the card's, and a seed that isn't 0."""
+        seed = {"seed": self.details["run"]["seed"]} if self.details["run"]["seed"] else {}
+        return seed | {key: used for key, (_, used) in self.details["changed"].items()}
+
+    @property
+    def subject(self) -> tuple[object, ...]:
+        """The graph and the part that its accuracy is of, whatever the card is called: only equal ones are compared."""
+        graph = self.details["graph"]
+        facts = tuple(graph.get(name) for name in ("nodes", "edges", "classes", "unlabelled_nodes"))
+        return (*facts, self.details["judged_by"])
+
+    @property
+    def pairs(self) -> list[tuple[object, ...]]:
+        """What each trial was made from: trials of two runs with the same value can be compared one by one."""
+        return [(self.details["run"]["seed"], split) for split in self.details["splits"]]
+
+
+def matrix_of(settings: dict[str, Any]) -> str:
+    """The family of Π that a run trains on.
+
+    Parameters
+    ----------
+    settings : dict
+        With ``model`` and ``matrix``, as far as they are known.
+
+    Returns
+    -------
+    str
+        Empty where the method trains on no rows of Π.
+
+    Examples
+    --------
+    >>> matrix_of({"model": "grandplus", "matrix": "ppr"})
+    'ppr'
+    """
+    model = settings.get("model")
+    needs_rows = model not in registry.NAMES or registry.settings_of(model).NEEDS_ROWS
+    return str(settings.get("matrix") or "") if needs_rows else ""
+
+
+def title_of(settings: dict[str, Any]) -> str:
+    """Dataset, method and, where it has one, matrix of a run.
+
+    Examples
+    --------
+    >>> title_of({"dataset": "cora", "model": "grandplus", "matrix": "ppr"})
+    'cora, grandplus, ppr'
+    """
+    names = [settings["dataset"], settings.get("model"), matrix_of(settings)]
+    return ", ".join(str(name) for name in names if name)
