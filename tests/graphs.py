@@ -38,7 +38,7 @@ class Edges:
         for u, v in self.pairs:
             others[u].add(v)
             others[v].add(u)
-        return {node: [node, *sorted(found - {node})] for node, found in others.items()}
+        return {node: [node, *sorted(neighbors - {node})] for node, neighbors in others.items()}
 
     @property
     def walk(self) -> NDArray[np.float64]:

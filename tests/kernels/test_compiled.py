@@ -262,11 +262,11 @@ def test_kernels_of_the_package_call_only_functions_whose_source_names_their_cac
 
 
 def kernels_of_the_package():
-    for found in pkgutil.walk_packages(grandplus.__path__, "grandplus."):
-        if not found.name.endswith("__main__"):
-            for name, value in vars(importlib.import_module(found.name)).items():
+    for module_info in pkgutil.walk_packages(grandplus.__path__, "grandplus."):
+        if not module_info.name.endswith("__main__"):
+            for name, value in vars(importlib.import_module(module_info.name)).items():
                 if isinstance(value, Kernel):
-                    yield f"{found.name}.{name}", value.function
+                    yield f"{module_info.name}.{name}", value.function
 
 
 def called_functions(function):

@@ -10,6 +10,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from grandplus.graph.adjacency import Adjacency, as_adjacency
+from grandplus.graph.graph import Graph
 from grandplus.propagation.gfpush import gfpush, push_rows
 from grandplus.propagation.matrices import propagation_weights
 from grandplus.runtime.errors import ArgumentError
@@ -24,9 +25,9 @@ def rows_of(edges: Edges, w, rmax, top_k=None, nodes=None):
     return gfpush(edges.matrix, sources, weights=w, rmax=rmax, top_k=top_k or edges.nodes)
 
 
-def entries(rows, at: int) -> dict[int, float]:
-    held = rows.neighbors[at] >= 0
-    return dict(zip(rows.neighbors[at][held].tolist(), rows.values[at][held].tolist(), strict=True))
+def entries(rows, row: int) -> dict[int, float]:
+    held = rows.neighbors[row] >= 0
+    return dict(zip(rows.neighbors[row][held].tolist(), rows.values[row][held].tolist(), strict=True))
 
 
 def arrays(rows) -> list[bytes]:
@@ -214,7 +215,7 @@ def test_order_zero_is_the_identity():
 def test_isolated_nodes_keep_all_their_mass():
     edges = EDGE_CASES["two parts and isolated nodes"]
     rows = rows_of(edges, propagation_weights("ppr", order=8, alpha=0.2), 0.01, nodes=[0, 3, 6, 8])
-    assert [entries(rows, at) for at in range(4)] == [{0: 1.0}, {3: 1.0}, {6: 1.0}, {8: 1.0}]
+    assert [entries(rows, row) for row in range(4)] == [{0: 1.0}, {3: 1.0}, {6: 1.0}, {8: 1.0}]
     assert rows.l1_error == pytest.approx([0] * 4, abs=1e-12)
 
 
@@ -236,10 +237,10 @@ def test_algorithm_1_in_float64_agrees(edges, w, rmax):
         expected, count, nearest = algorithm_1(edges.neighborhoods, source, w.tolist(), rmax)
         assume(nearest > 1e-12)  # another order of additions may decide a tie differently
         held = pushed.neighbors[source] >= 0
-        found = pushed.neighbors[source][held]
-        assert set(found.tolist()) == set(expected)
+        neighbors = pushed.neighbors[source][held].tolist()
+        assert set(neighbors) == set(expected)
         assert pushed.edges[source] == count
-        exact = np.array([expected[u] for u in found.tolist()])
+        exact = np.array([expected[u] for u in neighbors])
         # Equal to 1e-12 before the rounding to float32, so between the roundings of both ends.
         assert np.all(pushed.values[source][held] >= (exact - 1e-12).astype(np.float32))
         assert np.all(pushed.values[source][held] <= (exact + 1e-12).astype(np.float32))
@@ -258,9 +259,7 @@ def test_algorithm_1_in_exact_numbers_agrees_ties_included(half, power, parts):
     pushed = push_rows(adjacency, np.arange(edges.nodes), np.array(w, float), float(rmax), edges.nodes)
     for source in range(edges.nodes):
         expected, count, _ = algorithm_1(edges.neighborhoods, source, w, rmax, one=Fraction(1))
-        held = pushed.neighbors[source] >= 0
-        found = dict(zip(pushed.neighbors[source][held].tolist(), pushed.values[source][held].tolist(), strict=True))
-        assert found == expected
+        assert entries(pushed, source) == expected
         assert pushed.l1_error[source] == 1 - sum(expected.values())
         assert pushed.edges[source] == count
 
@@ -271,15 +270,15 @@ def test_algorithm_1_in_exact_numbers_agrees_ties_included(half, power, parts):
 @given(edges=graphs(), w=mixtures(), rmax=RMAX, top_k=st.integers(1, 12))
 def test_a_row_is_its_best_entries_in_order(edges, w, rmax, top_k):
     full, cut = rows_of(edges, w, rmax), rows_of(edges, w, rmax, top_k)
-    for at in range(edges.nodes):
-        everything = entries(full, at)
+    for row in range(edges.nodes):
+        everything = entries(full, row)
         ranked = sorted(everything, key=lambda node: (-everything[node], node))
         assert list(everything) == ranked
-        assert list(entries(cut, at).items()) == [(node, everything[node]) for node in ranked[:top_k]]
+        assert list(entries(cut, row).items()) == [(node, everything[node]) for node in ranked[:top_k]]
     assert np.all(cut.l1_error >= full.l1_error)
 
 
-def test_equal_weights_are_ordered_and_cut_by_node():
+def test_equal_values_are_ordered_and_cut_by_node():
     star = EDGE_CASES["star with its centre last"]
     rows = rows_of(star, [0.5, 0.5], 0.0, top_k=4, nodes=[8])
     assert rows.neighbors.tolist() == [[8, 0, 1, 2]]
@@ -357,11 +356,11 @@ def test_read_only_and_memory_mapped_arrays_give_the_same(tmp_path):
 def test_int64_ids_give_the_same():
     narrow = as_adjacency(LARGER.matrix)
     wide = Adjacency(narrow.indptr, narrow.indices.astype(np.int64))
-    expected, found = larger(narrow), larger(wide)
-    assert (expected.neighbors.dtype, found.neighbors.dtype) == (np.int32, np.int64)
-    assert np.array_equal(found.neighbors, expected.neighbors)
-    assert found.values.tobytes() == expected.values.tobytes()
-    assert found.l1_error.tobytes() == expected.l1_error.tobytes()
+    rows, wide_rows = larger(narrow), larger(wide)
+    assert (rows.neighbors.dtype, wide_rows.neighbors.dtype) == (np.int32, np.int64)
+    assert np.array_equal(wide_rows.neighbors, rows.neighbors)
+    assert wide_rows.values.tobytes() == rows.values.tobytes()
+    assert wide_rows.l1_error.tobytes() == rows.l1_error.tobytes()
 
 
 def test_types_are_those_that_the_rows_promise():
@@ -384,6 +383,14 @@ def test_what_a_notebook_passes_is_taken(tmp_path):
     assert arrays(odd) == arrays(expected)
     odd.save(tmp_path)
     assert type(odd).load(tmp_path).info == expected.info
+
+
+def test_a_graph_is_taken_as_its_adjacency():
+    graph = Graph(as_adjacency(FIVE.matrix), np.eye(5, dtype=np.float32), np.zeros(5, np.int64), ["a"], np.arange(5))
+    settings = {"weights": [0.2, 0.3, 0.5], "rmax": 0.01, "top_k": 3}
+    expected = arrays(gfpush(FIVE.matrix, range(5), **settings))
+    assert arrays(gfpush(graph, range(5), **settings)) == expected
+    assert arrays(gfpush(graph.adjacency, range(5), **settings)) == expected
 
 
 def test_no_nodes_give_no_rows():

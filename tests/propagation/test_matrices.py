@@ -45,11 +45,11 @@ def test_ppr_is_truncated_and_renormalised(order, alpha, expected):
 
 @given(order=st.integers(0, 60), alpha=st.floats(1e-6, 1))
 def test_ppr_falls_geometrically_and_sums_to_one(order, alpha):
-    found = propagation_weights("ppr", order=order, alpha=alpha)
-    assert found.dtype == np.float64
-    assert found.shape == (order + 1,)
-    assert found.sum() == pytest.approx(1, abs=1e-12)
-    assert found[1:] == pytest.approx(found[:-1] * (1 - alpha), rel=1e-9, abs=1e-300)
+    w = propagation_weights("ppr", order=order, alpha=alpha)
+    assert w.dtype == np.float64
+    assert w.shape == (order + 1,)
+    assert w.sum() == pytest.approx(1, abs=1e-12)
+    assert w[1:] == pytest.approx(w[:-1] * (1 - alpha), rel=1e-9, abs=1e-300)
 
 
 def test_ppr_with_a_tiny_alpha_tends_to_the_average():
@@ -62,9 +62,9 @@ def test_custom_weights_are_taken_as_they_are(given_weights):
 
 
 def test_custom_weights_that_sum_to_one_but_for_rounding_are_made_to():
-    found = propagation_weights("custom", weights=[0.3333333, 0.3333333, 0.3333333])
-    assert found.sum() == pytest.approx(1, abs=1e-15)
-    assert len(set(found)) == 1
+    w = propagation_weights("custom", weights=[0.3333333, 0.3333333, 0.3333333])
+    assert w.sum() == pytest.approx(1, abs=1e-15)
+    assert len(set(w)) == 1
 
 
 @pytest.mark.parametrize(

@@ -39,12 +39,12 @@ def problems(draw):
 @given(problems())
 def test_products_equal_dense_ones(problem):
     edges, x, w = problem
-    found = propagate(edges.matrix, x, weights=w)
-    assert found.dtype == np.float32
-    assert found.flags.c_contiguous
+    product = propagate(edges.matrix, x, weights=w)
+    assert product.dtype == np.float32
+    assert product.flags.c_contiguous
     # Rounded to float32 some 30 times on the way, relative to the largest value that is mixed; and the
     # smallest numbers to 0.
-    assert found == pytest.approx(
+    assert product == pytest.approx(
         edges.pi(w) @ x.astype(np.float64), rel=1e-6, abs=3e-6 * float(np.abs(x).max()) + 1e-37
     )
 
@@ -64,8 +64,8 @@ def test_a_product_by_hand():
     )
     # Of x = 0, 1, 2, 3, 4: half of a node's own, half of the mean of its neighbourhood: 1, 1, 1.5, 2.5, 4.
     x = np.arange(5, dtype=np.float32)[:, None]
-    found = propagate(FIVE.matrix, x, weights=[0.5, 0.5])
-    assert found.ravel() == pytest.approx([(0 + 1) / 2, (1 + 1) / 2, (2 + 1.5) / 2, (3 + 2.5) / 2, 4])
+    product = propagate(FIVE.matrix, x, weights=[0.5, 0.5])
+    assert product.ravel() == pytest.approx([(0 + 1) / 2, (1 + 1) / 2, (2 + 1.5) / 2, (3 + 2.5) / 2, 4])
 
 
 @FAMILIES
@@ -90,16 +90,16 @@ def test_columns_at_a_time_and_where_they_go_change_no_byte(kind, columns, tmp_p
     whole = propagate(LARGER.matrix, kind(x), weights=PPR)
     mapped = np.memmap(tmp_path / "out", np.float32, "w+", shape=x.shape)
     for out in (None, mapped):
-        found = propagate(LARGER.matrix, kind(x), weights=PPR, columns=columns, out=out)
-        assert np.asarray(found).tobytes() == whole.tobytes()
+        product = propagate(LARGER.matrix, kind(x), weights=PPR, columns=columns, out=out)
+        assert np.asarray(product).tobytes() == whole.tobytes()
     assert propagate(LARGER.matrix, x, weights=PPR, columns=columns, out=x).tobytes() == whole.tobytes()  # in place
 
 
 def test_order_zero_returns_the_features_themselves():
     x = features_of(5)
-    found = propagate(FIVE.matrix, x, weights=[1.0])
-    assert np.array_equal(found, x)
-    assert not np.shares_memory(found, x)
+    product = propagate(FIVE.matrix, x, weights=[1.0])
+    assert np.array_equal(product, x)
+    assert not np.shares_memory(product, x)
 
 
 def test_the_number_of_workers_changes_nothing(monkeypatch):

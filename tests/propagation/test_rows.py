@@ -38,16 +38,16 @@ def small_shards(monkeypatch):
     monkeypatch.setattr(module, "ROWS_A_SHARD", 4)
 
 
-def assert_same(found: Rows, expected: Rows) -> None:
+def assert_same(rows: Rows, expected: Rows) -> None:
     """Equal but for the width, which loading cuts to the longest row."""
-    assert found.info == expected.info
+    assert rows.info == expected.info
     for name in ("node", "l1_error"):
-        mine, theirs = getattr(found, name), getattr(expected, name)
+        mine, theirs = getattr(rows, name), getattr(expected, name)
         assert mine.dtype == theirs.dtype
         assert mine.tobytes() == theirs.tobytes()
-    width = found.neighbors.shape[1]
+    width = rows.neighbors.shape[1]
     for name, filler in (("neighbors", -1), ("values", 0)):
-        mine, theirs = getattr(found, name), getattr(expected, name)
+        mine, theirs = getattr(rows, name), getattr(expected, name)
         assert mine.dtype == theirs.dtype
         assert np.array_equal(mine, theirs[:, :width])
         assert np.all(theirs[:, width:] == filler)
