@@ -1,8 +1,8 @@
-"""How fast is ``gfpush``? Against a plain hash-map push, and against the least that its pushes can take.
+"""How fast is ``gfpush``? Compared with a push that uses hash maps, and with the least time that its pushes can take.
 
-The floor replays the very same pushes in one thread: for each, its row of the adjacency, which is
-prefetched some pushes ahead, and one addition an edge to a dense array. Prints a JSON line for each
-configuration and repeat, and one for all; ends with 1 if a row differs from a plain float64 push:
+The latter is the floor: it makes the same pushes again in one thread, and nothing else. For each it reads the row of
+the adjacency, prefetched some pushes ahead, and adds once for each edge to a dense array. Prints a JSON line for each
+configuration and repeat, and one for all. Ends with 1 if a row differs from that of a plain push in float64:
 
     python -m benchmarks.gfpush
 """
@@ -36,7 +36,7 @@ from grandplus.runtime import environment, pools
 
 L1_TOLERANCE = 1e-4
 CHECKED_ROWS = 32
-BLOCK = 8  # rows a task of the hash map, whose rows take long
+BLOCK = 8  # rows a task of the hash-map push, whose rows take long
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,8 @@ class Case:
     order: int
     rmax: float
     top_k: int
-    rows: int  # of gfpush, in two threads
-    reference_rows: int  # of the hash map
+    rows: int  # that gfpush makes, in two threads
+    reference_rows: int  # that the hash-map push makes
 
 
 CASES = {
@@ -92,21 +92,21 @@ def measure(name: str, case: Case, graph: Adjacency, threads: int, repeats: int)
     rng = np.random.default_rng(2)
     w = propagation_weights(case.matrix, order=case.order)
     sources = np.sort(rng.choice(graph.nodes, case.rows, replace=False))
-    few = np.ascontiguousarray(sources[:: case.rows // case.reference_rows])
-    some, half_of_them = (np.ascontiguousarray(sources[::step]) for step in (2, 4))
+    reference = np.ascontiguousarray(sources[:: case.rows // case.reference_rows])
+    half, quarter = (np.ascontiguousarray(sources[::step]) for step in (2, 4))
     push = functools.partial(push_rows, graph, w=w, rmax=case.rmax, top_k=case.top_k)
     errors = check(graph, np.ascontiguousarray(sources[:: case.rows // CHECKED_ROWS]), case, w)
-    replayed = few[: len(few) // 4 if case.order < 4 else len(few)]
+    replayed = reference[: len(reference) // 4 if case.order < 4 else len(reference)]
     pushes = record(graph, replayed, w, case.rmax)
-    push(sources[:1]), hash_map(graph, few[:1], w, case)  # compile
+    push(sources[:1]), hash_map(graph, reference[:1], w, case)  # compile
     replay(graph, *(part[:2] for part in pushes))
     memory = sum(part.nbytes for part in Workspace(graph, case.order, case.rmax, case.top_k).arrays)
     lines = []
     for repeat in range(repeats):
-        plain = _timed(threads, lambda: hash_map(graph, few, w, case)) / len(few)
+        plain = _timed(threads, lambda: hash_map(graph, reference, w, case)) / len(reference)
         whole, pushed = _timed_result(threads, lambda: push(sources))
-        alone = _timed(1, lambda: push(some)) / len(some)
-        half = _timed(1, lambda: push(half_of_them)) / len(half_of_them)
+        alone = _timed(1, lambda: push(half)) / len(half)
+        of_fewer = _timed(1, lambda: push(quarter)) / len(quarter)
         floor = _timed(1, lambda: replay(graph, *pushes)) / len(replayed)
         each = whole / len(sources)
         edges = float(pushed.edges.mean())
@@ -116,7 +116,7 @@ def measure(name: str, case: Case, graph: Adjacency, threads: int, repeats: int)
             rows_per_s=1 / each, hash_map_rows_per_s=1 / plain, to_hash_map=plain / each,
             ms_a_row_on_one_thread=1e3 * alone, floor_ms=1e3 * floor, to_floor=alone / floor,
             edges_a_row=edges, edges_per_s_on_one_thread=edges / alone, edges_per_s=edges / each,
-            speed_up_by_threads=alone / each, twice_the_rows_take=2 * alone / half,
+            speed_up_by_threads=alone / each, twice_the_rows_take=2 * alone / of_fewer,
             mb_per_worker_at_most=memory / 1e6, bytes_per_node_at_most=memory / graph.nodes, **errors,
         ))  # fmt: skip
     return lines
@@ -136,7 +136,7 @@ def _timed_result(threads: int, work: Callable[[], Any]) -> tuple[float, Any]:
     return CLOCK[0]() - start, result
 
 
-# --- The hash map ----------------------------------------------------------------------------
+# --- The push with hash maps -----------------------------------------------------------------
 
 
 def hash_map(graph: Adjacency, sources: NDArray[np.int64], w: NDArray[np.float64], case: Case) -> Pushed:
@@ -155,7 +155,7 @@ def hash_map(graph: Adjacency, sources: NDArray[np.int64], w: NDArray[np.float64
 
 
 @numba.njit(nogil=True)
-def _hash_map(indptr, indices, sources, w, rmax, out_neighbors, out_weights, out_error):  # type: ignore[no-untyped-def]
+def _hash_map(indptr, indices, sources, w, rmax, out_neighbors, out_weights, out_error):
     """Algorithm 1 with a dictionary for each r^(n) and for the mixture."""
     for row in range(len(sources)):
         source = np.int32(sources[row])
@@ -181,7 +181,7 @@ def _hash_map(indptr, indices, sources, w, rmax, out_neighbors, out_weights, out
         values = np.empty(len(mixed), np.float64)
         for i, (u, mass) in enumerate(mixed.items()):
             nodes[i], values[i] = u, mass
-        # What is above the k-th largest, sorted.
+        # The k largest, sorted.
         top_k = min(len(nodes), out_neighbors.shape[1])
         least = np.partition(values, len(values) - top_k)[len(values) - top_k]
         best = np.nonzero(values >= least)[0]
@@ -194,10 +194,10 @@ def _hash_map(indptr, indices, sources, w, rmax, out_neighbors, out_weights, out
 
 
 @numba.njit
-def _push_dense(indptr, indices, source, w, rmax, residue, mixed, pushed, shares):  # type: ignore[no-untyped-def]
-    """Algorithm 1 in dense float64 arrays that are gone through in full; returns the number of pushes.
+def _push_dense(indptr, indices, source, w, rmax, residue, mixed, pushed, shares):
+    """Algorithm 1 in dense float64 arrays, read from end to end in each round; returns the number of pushes.
 
-    ``residue`` and ``mixed`` are overwritten, and the pushes are listed as far as there is room.
+    ``residue`` and ``mixed`` are overwritten. The pushes are listed in ``pushed`` and ``shares`` as far as these reach.
     """
     mixed[:] = 0.0
     residue[:] = 0.0
@@ -224,9 +224,9 @@ def _push_dense(indptr, indices, source, w, rmax, residue, mixed, pushed, shares
 def record(
     graph: Adjacency, sources: NDArray[np.int64], w: NDArray[np.float64], rmax: float
 ) -> tuple[NDArray[Any], ...]:
-    """All pushes of these sources: the nodes and what each gives to a neighbour, in a random order a row.
+    """All pushes of these sources, those of a row in random order: the nodes, and the share of each neighbour.
 
-    An order of nodes by number would be kinder to memory than that in which they are reached.
+    In the order of node numbers memory accesses would be faster than in the one in which nodes are reached.
     """
     rng = np.random.default_rng(3)
     residue, mixed = (np.empty(graph.nodes) for _ in range(2))
@@ -247,7 +247,7 @@ def replay(graph: Adjacency, pushed: NDArray[np.int32], shares: NDArray[np.float
 
 
 @numba.njit
-def _replay(indices, starts, ends, pushed, shares, total):  # type: ignore[no-untyped-def]
+def _replay(indices, starts, ends, pushed, shares, total):
     for i in range(len(pushed)):
         if i + 8 < len(pushed):
             for line in range(4):
@@ -262,19 +262,19 @@ def _replay(indices, starts, ends, pushed, shares, total):  # type: ignore[no-un
 
 def check(graph: Adjacency, sources: NDArray[np.int64], case: Case, w: NDArray[np.float64]) -> dict[str, Any]:
     """Largest differences from a plain float64 push, among the entries that either keeps."""
-    found = push_rows(graph, sources, w, case.rmax, case.top_k)
+    rows = push_rows(graph, sources, w, case.rmax, case.top_k)
     residue, mixed = (np.empty(graph.nodes) for _ in range(2))
-    nothing = (np.empty(0, np.int32), np.empty(0))
+    no_list = (np.empty(0, np.int32), np.empty(0))
     entry = l1 = 0.0
-    for at, source in enumerate(sources):
-        _push_dense(graph.indptr, graph.indices, source, w, case.rmax, residue, mixed, *nothing)
-        held = found.neighbors[at] >= 0
-        kept = found.neighbors[at][held]
-        entry = max(entry, float(np.abs(mixed[kept] - found.values[at][held]).max(initial=0)))
+    for row, source in enumerate(sources):
+        _push_dense(graph.indptr, graph.indices, source, w, case.rmax, residue, mixed, *no_list)
+        stored = rows.neighbors[row] >= 0
+        kept = rows.neighbors[row][stored]
+        entry = max(entry, float(np.abs(mixed[kept] - rows.values[row][stored]).max(initial=0)))
         best = np.partition(mixed, -case.top_k)[-case.top_k :]
-        # One that should have been kept is missed by what it is above the least kept.
+        # An entry that should have been kept is wrong by how much it exceeds the smallest that was kept.
         entry = max(entry, float(best.min() - mixed[kept].min()) if len(kept) == case.top_k else float(best.max()))
-        l1 = max(l1, abs(float(found.l1_error[at]) - (1 - float(best.sum()))))
+        l1 = max(l1, abs(float(rows.l1_error[row]) - (1 - float(best.sum()))))
     right = entry <= 2 * case.rmax and l1 <= L1_TOLERANCE
     return {"checked_rows": len(sources), "entry_error": entry, "l1_error_difference": l1, "right": right}
 

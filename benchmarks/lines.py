@@ -1,4 +1,4 @@
-"""The one form in which benchmarks report: a JSON line a case."""
+"""How benchmarks report: one JSON line a case."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 
 def print_line(**line: Any) -> dict[str, Any]:
+    """Print the values with four digits, and return them in full."""
     print(json.dumps(_rounded(line)), flush=True)
     return line
 

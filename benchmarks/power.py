@@ -1,8 +1,8 @@
-"""How fast are exact products ΠX? Against scipy's product on one thread and torch's on as many as ours.
+"""How fast are exact products ΠX? Compared with scipy's sparse product on one thread, and PyTorch's on all of ours.
 
-All do the same arithmetic in float32: per order, a sum over a node's neighbours and itself, divided by
-its degree, and mixed into the total. Prints a JSON line for each repeat; ends with 1 if a result
-differs from scipy's in float64, or by the number of threads:
+All three do the same arithmetic in float32: for each order the sum over a node's neighbours and itself, divided by its
+degree, is added to the total. Prints a JSON line for each repeat. Ends with 1 if a result differs from scipy's in
+float64, or from that of another number of threads:
 
     python -m benchmarks.power
 """
@@ -29,7 +29,7 @@ from grandplus.propagation.power import propagate
 from grandplus.runtime import environment
 
 TOLERANCE = 1e-5  # relative to the largest entry
-CHECKED = 10_000  # rows
+CHECKED_ROWS = 10_000
 
 
 def main() -> int:
@@ -48,9 +48,9 @@ def main() -> int:
     indptr, indices, data = (torch.from_numpy(part) for part in (walk.indptr, walk.indices, walk.data))
     tensor = torch.sparse_csr_tensor(indptr, indices, data, size=walk.shape, check_invariants=False)
     torch.set_num_threads(options.threads)
-    found = _run(options.threads, graph, x, w)  # compiles too
-    error = _error(walk, x, w, found)
-    same = found.tobytes() == _run(1, graph, x, w).tobytes()
+    product = _run(options.threads, graph, x, w)  # compiles too
+    error = _error(walk, x, w, product)
+    same = product.tobytes() == _run(1, graph, x, w).tobytes()
     right = error <= TOLERANCE and same
     for repeat in range(options.repeats):
         ours = _seconds(lambda: _run(options.threads, graph, x, w))
@@ -61,7 +61,7 @@ def main() -> int:
         print_line(
             benchmark="power", repeat=repeat, nodes=graph.nodes, edges=len(graph.indices) // 2, order=options.order,
             features=options.features, threads=options.threads, seconds=ours, scipy_seconds=single,
-            to_scipy=single / ours, torch_seconds=theirs, of_torch=ours / theirs, speed_up_by_threads=alone / ours,
+            to_scipy=single / ours, torch_seconds=theirs, to_torch=theirs / ours, speed_up_by_threads=alone / ours,
             gb_of_features_per_s=4e-9 * options.features * terms / ours, relative_error=error,
             same_bytes_on_one_thread=same, right=right,
         )  # fmt: skip
@@ -90,11 +90,11 @@ def _mixed(product: Callable[[Any], Any], x: Any, w: NDArray[np.float64]) -> Any
     return total
 
 
-def _error(walk: sp.csr_array, x: NDArray[np.float32], w: NDArray[np.float64], found: NDArray[np.float32]) -> float:
-    """Largest difference in some rows and columns from float64, relative to the largest entry."""
-    some = np.random.default_rng(3).choice(x.shape[0], min(CHECKED, x.shape[0]), replace=False)
+def _error(walk: sp.csr_array, x: NDArray[np.float32], w: NDArray[np.float64], product: NDArray[np.float32]) -> float:
+    """Largest difference from float64 in some rows and columns, relative to the largest entry."""
+    rows = np.random.default_rng(3).choice(x.shape[0], min(CHECKED_ROWS, x.shape[0]), replace=False)
     exact = _mixed(lambda y: walk.astype(np.float64) @ y, x[:, :8].astype(np.float64), w)
-    return float(np.abs(exact[some] - found[some, :8]).max() / np.abs(exact).max())
+    return float(np.abs(exact[rows] - product[rows, :8]).max() / np.abs(exact).max())
 
 
 def _seconds(work: Callable[[], Any]) -> float:
