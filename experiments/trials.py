@@ -12,19 +12,17 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from tqdm import tqdm
 
-from grandplus.pipeline.cases import Case, check_no_gpu, prepare, train_blind
+from grandplus.evaluation.statistics import Sample
+from grandplus.pipeline.cases import Case, check_cpu, prepare, train_blind
 from grandplus.runtime import pools
 from grandplus.runtime.storage import finished_whole
 
 COLUMNS = ("dataset", "matrix", "change", "trial", "validation", "test", "train_loss", "val_loss", "steps", "inputs")
 Row = dict[str, Any]
-_inputs: dict[
-    Case, NDArray[np.float32] | None
-] = {}  # of every node, which the trials of a case share; of the last cases
-MOST_INPUTS = 4
+CASES_TO_SHARE = 4
+_shared: dict[Case, Any] = {}  # what the trials of a case share in inference; of the last cases
 
 
 def fill(file: Path, cases: list[Case], trials: int) -> list[Row]:
@@ -32,8 +30,25 @@ def fill(file: Path, cases: list[Case], trials: int) -> list[Row]:
 
     Trial by trial over all cases, so that a table of few trials is there early. Lines whose inputs
     (settings and graph) are no longer those of the case are made anew.
+
+    Parameters
+    ----------
+    file : Path
+        A CSV file; it may not be there yet.
+    cases : list of Case
+    trials : int
+
+    Returns
+    -------
+    list of dict
+        Trial by trial, the cases of each in their order.
+
+    Raises
+    ------
+    GrandPlusError
+        A GPU is asked for; a case has impossible settings; a trial can't be trained.
     """
-    check_no_gpu()
+    check_cpu()
     wanted = [(case, trial) for trial in range(trials) for case in cases]
     inputs = {(case.dataset, case.matrix, case.change): prepare(case, trials).inputs for case in cases}
     kept = {_key(row): row for row in read_rows(file) if inputs.get(_key(row)[:3], row["inputs"]) == row["inputs"]}
@@ -53,17 +68,31 @@ def fill(file: Path, cases: list[Case], trials: int) -> list[Row]:
 
 
 def score_trial(trials: int, case: Case, trial: int) -> Row:
-    """Train one of so many trials and score it, exactly as the pipeline's trial of that number."""
+    """Train a trial and score it, exactly as the pipeline's trial of that number.
+
+    Parameters
+    ----------
+    trials : int
+        How many there are.
+    case : Case
+    trial : int
+        Its number.
+
+    Returns
+    -------
+    dict
+        Of ``COLUMNS``.
+    """
     torch.set_num_threads(1)
     prepared = prepare(case, trials)
     split = prepared.splits.of(trial)
     trained = train_blind(prepared, split, trial)
     labels = prepared.graph.labels
-    if case not in _inputs:
-        while len(_inputs) >= MOST_INPUTS:
-            _inputs.pop(next(iter(_inputs)))
-        _inputs[case] = trained.model.shared_inputs(prepared.graph)
-    predicted = trained.model.predict_proba(prepared.graph, _inputs[case]).argmax(axis=1)
+    if case not in _shared:
+        while len(_shared) >= CASES_TO_SHARE:
+            _shared.pop(next(iter(_shared)))
+        _shared[case] = trained.model.shared_inputs(prepared.graph)
+    predicted = trained.model.predict_proba(prepared.graph, _shared[case]).argmax(axis=1)
     best = trained.history["step"].index(trained.model.info["best_step"])
     return {
         "dataset": case.dataset,
@@ -110,6 +139,17 @@ def _key(row: Row) -> tuple[str, str, str, int]:
 
 def _name(case: Case, trial: int) -> tuple[str, str, str, int]:
     return case.dataset, case.matrix, case.change, trial
+
+
+def mean_and_std(scores: list[float]) -> str:
+    """The mean of scores in percent ± their standard deviation, which a single one has not.
+
+    >>> mean_and_std([0.85, 0.86, 0.87]), mean_and_std([0.85])
+    ('86.00 ± 1.00', '85.00')
+    """
+    sample = Sample.of(scores)
+    deviation = f" ± {100 * sample.std:.2f}" if sample.trials > 1 else ""
+    return f"{100 * sample.mean:.2f}{deviation}"
 
 
 def best_on_validation(rows: Iterable[Row]) -> str:

@@ -29,10 +29,10 @@ def work(settings: Settings) -> None:
 
     with output("evaluate", settings, sums=False) as plots:
         predictions = load_predictions(PREDICTIONS)
-        graph, rows = Graph.load(GRAPH), Rows.load(ROWS)
+        graph, rows = Graph.load(GRAPH), Rows.load(ROWS) if settings.needs_rows else None
         classes = graph.classes
         history = pa.concat_tables(pq.read_table(file) for file in sorted(MODEL.glob("history-*.parquet")))
-        title = f"{settings.dataset}, {settings.matrix.name}"
+        title = f"{settings.dataset}, {settings.matrix.name if settings.needs_rows else settings.model}"
         write_plots(plots, title=title, history=history, predictions=predictions, classes=classes)
     _write(REPORTS / "settings.yaml", _yaml(settings.flat()))
     _write(REPORTS / "per_class.json", _json(per_class(predictions, classes)))
@@ -40,7 +40,8 @@ def work(settings: Settings) -> None:
     of_run = {"splits": Splits.load(GRAPH), "rows": rows, "history": history, "predictions": predictions}
     _write(REPORTS / "details.json", _compact(details(run, resolve().changed, graph=graph, **of_run)))
     ensemble = load_ensemble(PREDICTIONS / "predictions.parquet")
-    metrics = summarize(predictions, classes, l1_error=rows.l1_error, ensemble=ensemble)
+    l1_error = None if rows is None else rows.l1_error
+    metrics = summarize(predictions, classes, l1_error=l1_error, ensemble=ensemble)
     _write(REPORTS / "metrics.json", _json(metrics))
 
 

@@ -1,4 +1,4 @@
-"""data/graph -> data/rows: sparse rows of Π for L ∪ U' ∪ validation, shard by shard."""
+"""data/graph -> data/rows: sparse rows of Π for L ∪ U' ∪ validation, shard by shard; none if the method needs none."""
 
 from grandplus.graph.adjacency import Adjacency
 from grandplus.graph.splits import Splits
@@ -12,6 +12,8 @@ from grandplus.runtime.progress import progress
 
 def work(settings: Settings) -> None:
     with output("gfpush", settings) as folder:
+        if not settings.needs_rows:
+            return  # an empty list of files stays in the folder
         adjacency, nodes = Adjacency.load(GRAPH), Splits.load(GRAPH).needing_rows()
         total = len(list(shards(len(nodes))))
         for _ in progress(make_rows(settings, adjacency, nodes, folder), "gfpush", total, "shard"):

@@ -7,7 +7,7 @@ from grandplus.runtime.environment import device
 
 
 def work(settings: Settings) -> None:
-    from grandplus.pipeline.trials import infer_trials
+    from grandplus.pipeline.inference import infer_trials
 
     with output("infer", settings, device=device()) as folder:
         infer_trials(GRAPH, MODEL, folder)

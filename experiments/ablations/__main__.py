@@ -18,9 +18,9 @@ import numpy as np
 import torch
 from matplotlib import pyplot as plt
 
-from experiments.intervals import half_width
 from experiments.trials import Row, fill
 from grandplus.evaluation.figures import save
+from grandplus.evaluation.statistics import Sample
 from grandplus.pipeline.cases import Case, prepare, train_blind
 from grandplus.pipeline.ending import ending
 from grandplus.runtime.storage import finished_whole
@@ -58,14 +58,13 @@ def curves(trials: int) -> list[Row]:
 
 def accuracies(axis: Any, rows: list[Row], key: str, values: tuple[Any, ...]) -> None:
     """Mean test accuracy with its 95 % interval at each value."""
-    scores = [[100 * row["test"] for row in rows if row["change"] == f"{key}={value}"] for value in values]
-    means = [np.mean(score) for score in scores]
-    widths = [half_width(np.std(score, ddof=1), len(score)) for score in scores]
+    samples = [Sample.of([100 * row["test"] for row in rows if row["change"] == f"{key}={value}"]) for value in values]
+    means, widths = ([getattr(sample, part) for sample in samples] for part in ("mean", "half_width"))
     numeric = all(isinstance(value, float) for value in values)
-    at = values if numeric else range(len(values))
-    axis.errorbar(at, means, yerr=widths, fmt="o-" if numeric else "o", capsize=3)
+    x = values if numeric else range(len(values))
+    axis.errorbar(x, means, yerr=widths, fmt="o-" if numeric else "o", capsize=3)
     if not numeric:
-        axis.set_xticks(at, [f"{value:,}" if isinstance(value, int) else value for value in values])
+        axis.set_xticks(x, [f"{value:,}" if isinstance(value, int) else value for value in values])
     axis.grid(alpha=0.3)
 
 

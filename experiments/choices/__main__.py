@@ -17,8 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.intervals import mean_and_error
-from experiments.trials import Row, best_on_validation, fill
+from experiments.trials import Row, best_on_validation, fill, mean_and_std
 from grandplus.pipeline.cases import BEST_MATRIX, Case
 from grandplus.pipeline.ending import ending
 from grandplus.runtime.storage import finished_whole
@@ -46,7 +45,7 @@ def make(datasets: list[str], trials: int) -> None:
 
 
 def table(rows: list[Row], trials: int) -> str:
-    """Markdown: mean accuracies in percent with their standard errors, and which combination is taken."""
+    """Markdown: mean accuracies in percent ± their standard deviations, and which combination is taken."""
     names = list(dict.fromkeys(row["dataset"] for row in rows))
     taken = best_on_validation(rows)
     lines = [
@@ -56,7 +55,7 @@ def table(rows: list[Row], trials: int) -> str:
     for change in dict.fromkeys(row["change"] for row in rows):
         mine = [row for row in rows if row["change"] == change]
         cells = [
-            mean_and_error([row[part] for row in mine if row["dataset"] == name])
+            mean_and_std([row[part] for row in mine if row["dataset"] == name])
             for name in names
             for part in ("validation", "test")
         ]

@@ -19,7 +19,7 @@ from matplotlib.axes import Axes
 
 from experiments.trials import Row, fill
 from grandplus.evaluation.figures import save
-from grandplus.evaluation.formats import mean_and_std, points_interval, share_interval
+from grandplus.evaluation.formats import percent, points_interval
 from grandplus.evaluation.statistics import Difference, Interval, Sample, paired
 from grandplus.pipeline.cases import Case
 from grandplus.pipeline.ending import ending
@@ -62,9 +62,9 @@ def table(scores: Scores) -> str:
         for time in TIMES:
             validation, test = (_sample(scores[heat(dataset, time)], part) for part in ("validation", "test"))
             mark = " (chosen)" if time == best else ""
-            interval = share_interval(test.interval)
+            interval = percent.interval(test.interval)
             lines.append(
-                f"| {dataset} | {time:g}{mark} | {mean_and_std(validation)} | {mean_and_std(test)} | {interval} |"
+                f"| {dataset} | {time:g}{mark} | {_mean_and_std(validation)} | {_mean_and_std(test)} | {interval} |"
             )
     lines += ["", f"On {SHOWING}, heat with t = {best:g} beside the paper's matrices, trial by trial:", ""]
     lines += ["| matrix | test | heat minus it, points | 95 % CI |", "|---|---|---|---|"]
@@ -73,7 +73,7 @@ def table(scores: Scores) -> str:
         difference = _difference(scores[heat(SHOWING, best)], rows)
         interval = points_interval(Interval(difference.low, difference.high))
         lines.append(
-            f"| {matrix} | {mean_and_std(_sample(rows, 'test'))} | {100 * difference.difference:+.2f} | {interval} |"
+            f"| {matrix} | {_mean_and_std(_sample(rows, 'test'))} | {100 * difference.difference:+.2f} | {interval} |"
         )
     return "\n".join(lines) + "\n"
 
@@ -114,6 +114,10 @@ def _plot_weights(axis: Axes, best: float) -> None:
 def _error_bars(axis: Axes, x: np.ndarray, samples: list[Sample], label: str) -> None:
     means, halves = ([100 * getattr(sample, name) for sample in samples] for name in ("mean", "half_width"))
     axis.errorbar(x, means, yerr=halves, fmt="o", capsize=3, label=label)
+
+
+def _mean_and_std(sample: Sample) -> str:
+    return percent.with_std(sample.mean, sample.std)
 
 
 def _values(rows: list[Row], part: str) -> list[float]:

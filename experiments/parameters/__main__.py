@@ -29,14 +29,14 @@ def plot(study: Study, scores: dict[Case, list[float]], times: Times) -> None:
     for (accuracy, push, step), dataset in zip(axes, DATASETS, strict=True):
         x = study.x[dataset]
         for number, line in enumerate(study.lines):
-            at = np.arange(len(x)) + 0.1 * (number - (len(study.lines) - 1) / 2)  # dots beside one another
+            places = np.arange(len(x)) + 0.1 * (number - (len(study.lines) - 1) / 2)  # dots beside one another
             cases = [study.case(dataset, line, value) for value in x]
             label = f"{study.names[0]} {line:g}" if isinstance(line, float) else line
-            accuracy.plot(at, [np.mean(scores[case]) for case in cases], color=f"C{number}", label=label)
-            for place, case in zip(at, cases, strict=True):
+            accuracy.plot(places, [np.mean(scores[case]) for case in cases], color=f"C{number}", label=label)
+            for place, case in zip(places, cases, strict=True):
                 accuracy.plot([place] * len(scores[case]), scores[case], "o", color=f"C{number}", alpha=0.6, ms=3.5)
-            push.plot(at, [times[case][0] for case in cases], "o-", ms=3.5)
-            step.plot(at, [times[case][1] for case in cases], "o-", ms=3.5)
+            push.plot(places, [times[case][0] for case in cases], "o-", ms=3.5)
+            step.plot(places, [times[case][1] for case in cases], "o-", ms=3.5)
         for axis, title in zip(
             (accuracy, push, step), ("test accuracy, %", "GFPush, CPU s", "a step, CPU ms"), strict=True
         ):

@@ -5,15 +5,13 @@ from __future__ import annotations
 import csv
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import torch
 from tqdm import tqdm
 
-from grandplus.methods.grandplus.method import EarlyStopping
-from grandplus.methods.grandplus.model import MLP
 from grandplus.pipeline.cases import Case, Prepared, prepare, train_blind
 from grandplus.propagation.gfpush import gfpush
 from grandplus.runtime.storage import finished_whole
@@ -88,15 +86,15 @@ STUDIES = (
 def measure(cases: list[Case], trials: int) -> Times:
     """What each case takes; those that are measured already are read from seconds.csv."""
     torch.set_num_threads(1)
-    found = _read_seconds()
+    times = _read_seconds()
     for case in tqdm(cases, unit="case", disable=None):
         key = case.dataset, case.matrix, case.change
-        if key not in found:
-            found[key] = _measure(prepare(case, trials))
-            lines = [COLUMNS, *((*named, *(f"{value:.3f}" for value in took)) for named, took in found.items())]
+        if key not in times:
+            times[key] = _measure(prepare(case, trials))
+            lines = [COLUMNS, *((*named, *(f"{value:.3f}" for value in took)) for named, took in times.items())]
             with finished_whole(SECONDS, alone=True) as partial, partial.open("w", encoding="utf-8", newline="") as out:
                 csv.writer(out, lineterminator="\n").writerows(lines)
-    return {case: found[case.dataset, case.matrix, case.change] for case in cases}
+    return {case: times[case.dataset, case.matrix, case.change] for case in cases}
 
 
 def _read_seconds() -> dict[tuple[str, ...], tuple[float, float]]:
@@ -107,24 +105,22 @@ def _read_seconds() -> dict[tuple[str, ...], tuple[float, float]]:
 
 
 def _measure(prepared: Prepared) -> tuple[float, float]:
-    push, nodes = prepared.settings.gfpush, prepared.rows.node
-    options: dict[str, Any] = {"weights": prepared.rows.info.weights, "rmax": push.rmax, "top_k": push.top_k}
-    gfpush(prepared.graph, nodes[:1], **options)  # compiles, or reads what is compiled
+    settings, nodes = prepared.settings, prepared.splits.needing_rows()
+    push: dict[str, Any] = {
+        "weights": settings.matrix.weights(),
+        "rmax": settings.gfpush.rmax,
+        "top_k": settings.gfpush.top_k,
+    }
+    gfpush(prepared.graph, nodes[:1], **push)  # compiles, or reads what is compiled
     start = time.process_time()
-    gfpush(prepared.graph, nodes, **options)
+    gfpush(prepared.graph, nodes, **push)
     pushed = time.process_time() - start
-    watch = Watch(patience=0)
-    train_blind(prepared, prepared.splits.of(0), 0, stopping=watch)
-    return pushed, 1000 * (watch.ended - watch.started) / STEPS
-
-
-class Watch(EarlyStopping):
-    """Stops after so many steps, whatever they come to, and notes the CPU time from the first to the last."""
-
-    started = ended = 0.0
-
-    def update(self, step: int, accuracy: float, loss: float, model: MLP) -> bool:
-        super().update(step, accuracy, loss, model)
-        self.ended = time.process_time()
-        self.started = self.started if step else self.ended  # by then all is compiled
-        return step >= STEPS
+    times: dict[int, float] = {}  # CPU time of each validation, by its step; by the first one all is compiled
+    long_enough = settings.train.model_copy(update={"max_epochs": STEPS + 1, "patience": STEPS})
+    train_blind(
+        replace(prepared, settings=settings.model_copy(update={"train": long_enough})),
+        prepared.splits.of(0),
+        0,
+        watch=lambda scores: times.update({int(scores["step"]): time.process_time()}),
+    )
+    return pushed, 1000 * (times[STEPS] - times[0]) / STEPS

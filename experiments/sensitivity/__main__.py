@@ -16,8 +16,11 @@ from typing import Any
 import numpy as np
 
 from experiments.trials import Row, fill
+from grandplus.evaluation.formats import points, points_interval
+from grandplus.evaluation.statistics import Sample
 from grandplus.pipeline.cases import Case
 from grandplus.pipeline.ending import ending
+from grandplus.propagation.matrices import MATRICES
 from grandplus.runtime.storage import finished_whole
 
 FOLDER = Path(__file__).parent
@@ -42,7 +45,7 @@ VALUES: dict[str, tuple[Any, ...]] = {
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("dataset", help="a card in data/catalog")
-    parser.add_argument("--matrix", choices=("ppr", "avg", "single"), default="avg")
+    parser.add_argument("--matrix", choices=tuple(MATRICES), default="avg")
     parser.add_argument("--trials", type=int, default=3)
     arguments = parser.parse_args()
     return ending(lambda: make(Case(arguments.dataset, arguments.matrix), arguments.trials))
@@ -59,27 +62,26 @@ def make(case: Case, trials: int) -> None:
 
 def neighbours(case: Case) -> list[Case]:
     """The case with each other value of each setting in turn."""
-    card = case.settings(trials=1).model_dump()
-    found = []
+    card = case.settings(trials=1).flat()
+    cases = []
     for key, values in VALUES.items():
         section, name = key.split(".")
         own = card[section][name]
-        found += [Case(case.dataset, case.matrix, ((key, value),)) for value in values if value != own]
-    return found
+        cases += [Case(case.dataset, case.matrix, ((key, value),)) for value in values if value != own]
+    return cases
 
 
 def table(rows: list[Row], trials: int) -> str:
     """Markdown: mean validation accuracies in percent, and differences from the card's, trial by trial."""
     scores: dict[str, list[float]] = {}
     for row in rows:
-        scores.setdefault(row["change"], []).append(100 * row["validation"])
-    card = np.array(scores[""])
-    lines = [f"| {trials} trials each | validation | beside the card's |", "|---|---|---|"]
-    for change, found in scores.items():
-        difference = np.array(found) - card
-        error = f" ± {difference.std(ddof=1) / np.sqrt(trials):.2f}" if trials > 1 else ""
-        beside = f"{difference.mean():+.2f}{error}" if change else ""
-        lines.append(f"| {f'`{change}`' if change else 'the card'} | {np.mean(found):.2f} | {beside} |")
+        scores.setdefault(row["change"], []).append(row["validation"])
+    lines = [f"| {trials} trials each | validation | minus the card's (95 % CI) |", "|---|---|---|"]
+    for change, changed in scores.items():
+        difference = Sample.of(np.array(changed) - np.array(scores[""]))
+        interval = f" ({points_interval(difference.interval)})" if trials > 1 else ""
+        beside = f"{points(difference.mean)}{interval}" if change else ""
+        lines.append(f"| {f'`{change}`' if change else 'the card'} | {100 * np.mean(changed):.2f} | {beside} |")
     return "\n".join(lines) + "\n"
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import math
 import sys
 from pathlib import Path
 from typing import NamedTuple
@@ -16,9 +17,10 @@ from typing import NamedTuple
 import numpy as np
 from matplotlib import pyplot as plt
 
-from experiments.intervals import half_width, welch_half_width
 from experiments.trials import Row, fill, read_rows
 from grandplus.evaluation.figures import save
+from grandplus.evaluation.formats import points, points_interval
+from grandplus.evaluation.statistics import Sample, welch_interval
 from grandplus.pipeline.cases import Case
 from grandplus.pipeline.ending import ending
 from grandplus.runtime.storage import finished_whole
@@ -40,80 +42,78 @@ PAPER = {
 
 
 class Cell(NamedTuple):
-    """A cell of the table, in percent."""
+    """A cell of the table.
+
+    Attributes
+    ----------
+    dataset, matrix : str
+    here, paper : Sample
+        Test accuracies, as shares.
+    """
 
     dataset: str
     matrix: str
-    trials: int
-    mean: float
-    std: float
-    paper_mean: float
-    paper_std: float
+    here: Sample
+    paper: Sample
 
     @property
     def difference(self) -> float:
-        return self.mean - self.paper_mean
-
-    @property
-    def standard_error(self) -> float:
-        """Of the difference, variances not taken as equal."""
-        return float(np.hypot(self.std / np.sqrt(self.trials), self.paper_std / np.sqrt(PAPER_TRIALS)))
-
-    @property
-    def half_width(self) -> float:
-        """Of Welch's 95 % interval of the difference."""
-        return welch_half_width((self.std, self.trials), (self.paper_std, PAPER_TRIALS))
+        """How much better the mean is than the paper's."""
+        return self.here.mean - self.paper.mean
 
     @property
     def reached(self) -> bool:
         """At least the paper's mean, but for the standard error of the difference."""
-        return self.difference >= -self.standard_error
+        errors = [sample.std / math.sqrt(sample.trials) for sample in (self.here, self.paper)]
+        return self.difference >= -math.hypot(*errors)
 
 
 def cells(rows: list[Row]) -> list[Cell]:
     """Every cell that has at least two trials."""
-    found = []
-    for (dataset, matrix), paper in PAPER.items():
-        scores = [100 * row["test"] for row in rows if (row["dataset"], row["matrix"]) == (dataset, matrix)]
+    complete = []
+    for (dataset, matrix), (mean, std) in PAPER.items():
+        scores = [row["test"] for row in rows if (row["dataset"], row["matrix"]) == (dataset, matrix)]
         if len(scores) > 1:
-            cell = Cell(dataset, matrix, len(scores), float(np.mean(scores)), float(np.std(scores, ddof=1)), *paper)
-            found.append(cell)
-    return found
+            paper = Sample(mean / 100, std / 100, PAPER_TRIALS)
+            complete.append(Cell(dataset, matrix, Sample.of(scores), paper))
+    return complete
 
 
-def table(found: list[Cell]) -> str:
-    """Markdown."""
+def table(cells: list[Cell]) -> str:
+    """Mean accuracies in percent ± standard deviations, and the differences with Welch's intervals, as Markdown."""
     lines = [
-        "| dataset | matrix | trials | GRAND+ here | paper | difference, 95 % | |",
+        "| dataset | matrix | trials | GRAND+ here | paper | difference (95 % CI) | |",
         "|---|---|---|---|---|---|---|",
     ]
-    for cell in found:
+    for cell in cells:
+        here, paper = cell.here, cell.paper
         lines.append(
-            f"| {cell.dataset} | {cell.matrix} | {cell.trials} | {cell.mean:.2f} ± {cell.std:.2f} "
-            f"| {cell.paper_mean:.1f} ± {cell.paper_std:.1f} | {cell.difference:+.2f} ± {cell.half_width:.2f} "
+            f"| {cell.dataset} | {cell.matrix} | {here.trials} | {100 * here.mean:.2f} ± {100 * here.std:.2f} "
+            f"| {100 * paper.mean:.1f} ± {100 * paper.std:.1f} "
+            f"| {points(cell.difference)} ({points_interval(welch_interval(here, paper))}) "
             f"| {'' if cell.reached else 'missed'} |"
         )
     return "\n".join(lines) + "\n"
 
 
-def plot(found: list[Cell], file: Path) -> None:
+def plot(cells: list[Cell], file: Path) -> None:
     """Both means with 95 % intervals, a panel for each dataset."""
-    names = list(dict.fromkeys(cell.dataset for cell in found))
+    names = list(dict.fromkeys(cell.dataset for cell in cells))
     figure, axes = plt.subplots(1, len(names), figsize=(3.2 * len(names), 3.2), squeeze=False, layout="constrained")
     for axis, name in zip(axes[0], names, strict=True):
-        mine = [cell for cell in found if cell.dataset == name]
-        at = np.arange(len(mine))
-        for shift, label, means, deviations, trials in (
-            (-0.12, "GRAND+ here", [c.mean for c in mine], [c.std for c in mine], [c.trials for c in mine]),
-            (0.12, "paper", [c.paper_mean for c in mine], [c.paper_std for c in mine], [PAPER_TRIALS] * len(mine)),
+        shown = [cell for cell in cells if cell.dataset == name]
+        x = np.arange(len(shown))
+        for shift, label, samples in (
+            (-0.12, "GRAND+ here", [cell.here for cell in shown]),
+            (0.12, "paper", [cell.paper for cell in shown]),
         ):
-            widths = [half_width(*both) for both in zip(deviations, trials, strict=True)]
-            axis.errorbar(at + shift, means, yerr=widths, fmt="o", capsize=3, label=label)
-        axis.set_xticks(at, [cell.matrix for cell in mine])
-        axis.set_xlim(-0.5, len(mine) - 0.5)
+            means, widths = ([100 * getattr(sample, key) for sample in samples] for key in ("mean", "half_width"))
+            axis.errorbar(x + shift, means, yerr=widths, fmt="o", capsize=3, label=label)
+        axis.set_xticks(x, [cell.matrix for cell in shown])
+        axis.set_xlim(-0.5, len(shown) - 0.5)
         axis.set_title(name)
         axis.grid(axis="y", alpha=0.3)
-    axes[0][0].set_ylabel("test accuracy, %")
+    axes[0][0].set_ylabel("test accuracy, %, with 95 % intervals")
     figure.legend(*axes[0][0].get_legend_handles_labels(), loc="outside upper right", ncols=2, frameon=False)
     save(figure, file)
 
@@ -131,11 +131,11 @@ def make(datasets: list[str], matrices: list[str], trials: int) -> None:
     """Complete the trials, and write the table and the plot of all that there are, of other cells too."""
     cases = list(itertools.starmap(Case, itertools.product(datasets, matrices)))
     fill(FOLDER / "trials.csv", cases, trials)
-    found = cells(read_rows(FOLDER / "trials.csv"))
+    complete = cells(read_rows(FOLDER / "trials.csv"))
     with finished_whole(FOLDER / "table.md", alone=True) as partial:
-        partial.write_text(table(found), encoding="utf-8")
-    plot(found, FOLDER / "table.png")
-    print(table(found))
+        partial.write_text(table(complete), encoding="utf-8")
+    plot(complete, FOLDER / "table.png")
+    print(table(complete))
 
 
 if __name__ == "__main__":

@@ -12,11 +12,10 @@ import argparse
 import sys
 from pathlib import Path
 
-import numpy as np
-
 from experiments import table2
-from experiments.intervals import mean_and_error, welch_half_width
-from experiments.trials import Row, fill
+from experiments.trials import Row, fill, mean_and_std
+from grandplus.evaluation.formats import points, points_interval
+from grandplus.evaluation.statistics import Interval, welch
 from grandplus.pipeline.cases import Case
 from grandplus.pipeline.ending import ending
 from grandplus.runtime.errors import GrandPlusError
@@ -47,17 +46,16 @@ def make(trials: int) -> None:
 
 
 def table(of_all: list[Row], of_test: list[Row]) -> str:
-    """Markdown: mean accuracies in percent with standard errors, and the differences with Welch's 95 % interval."""
+    """Markdown: mean accuracies in percent ± standard deviations, and the differences with Welch's 95 % intervals."""
     lines = ["| U' | trials | validation | test |", "|---|---|---|---|"]
     for name, rows in (("all unlabelled nodes", of_all), ("test nodes", of_test)):
-        cells = [mean_and_error([row[part] for row in rows]) for part in ("validation", "test")]
+        cells = [mean_and_std([row[part] for row in rows]) for part in ("validation", "test")]
         lines.append(f"| {name} | {len(rows)} | {' | '.join(cells)} |")
     differences = []
     for part in ("validation", "test"):
-        a, b = (100 * np.array([row[part] for row in rows]) for rows in (of_all, of_test))
-        width = welch_half_width((a.std(ddof=1), len(a)), (b.std(ddof=1), len(b)))
-        differences.append(f"{a.mean() - b.mean():+.2f} ± {width:.2f}")
-    lines.append(f"| all beside test, 95 % | | {' | '.join(differences)} |")
+        test = welch(*([row[part] for row in rows] for rows in (of_all, of_test)))
+        differences.append(f"{points(test.difference)} ({points_interval(Interval(test.low, test.high))})")
+    lines.append(f"| all minus test (95 % CI) | | {' | '.join(differences)} |")
     return "\n".join(lines) + "\n"
 
 

@@ -56,7 +56,7 @@ def prediction_rows(predictor: Predictor, ids: Sequence[str]) -> list[list[str]]
 
     graph = predictor.graph
     nodes, position = np.unique(rows_of(graph.node_ids, ids), return_inverse=True)
-    predictions = predictor.answer(nodes)
+    predictions = predictor.predict(nodes)
     rows = [["node", "predicted", "confidence", "confident", "l1_error", *(f"P({name})" for name in graph.classes)]]
     for text, number in zip(ids, position.tolist(), strict=True):
         rows.append(

@@ -20,7 +20,7 @@ from grandplus.importing.recognise import check_files, recognise
 from grandplus.importing.report import report
 from grandplus.pipeline.card import CATALOG, write_card
 from grandplus.pipeline.graphs import make_graph
-from grandplus.pipeline.preflight import check_size
+from grandplus.pipeline.preflight import check_resources
 from grandplus.pipeline.settings import settings_of_card
 from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.validation import Name, checked_as
@@ -90,7 +90,7 @@ def import_files(
             expect["features"] = None  # there are as many as preprocess.features makes
         text = card_text(name, source, chosen, raw, expect)
         settings = settings_of_card(text, name)
-        check_size(settings, root / "data")
+        check_resources(settings, root / "data")
         lines = report(raw, graph, splits, settings)
     card = CATALOG / card_file.name
     known = "staged in git" if write_card(card_file, text) else "not staged in git: git add it"

@@ -68,7 +68,8 @@ class Model(ABC):
     preprocessing : dict
         What preprocessing fitted to the features, see `grandplus.graph.features.FittedFeatures`.
     info : dict
-        What it was trained on and how its training went.
+        What it was trained on, and how its training went: ``steps``, ``best_step`` (of the parameters that it has) and
+        ``val_accuracy`` (at that step).
     """
 
     method: ClassVar[str]  # the name of its method
@@ -91,6 +92,10 @@ class Model(ABC):
 
     def shared_inputs(self, graph: Graph) -> Any:
         """What models of the same settings would each compute alike for a graph; None if there is nothing."""
+        return None
+
+    def plan(self, graph: Graph) -> Any:
+        """How ``predict_proba`` keeps within ``GRANDPLUS_MEMORY``, as text to print; None if it needs no plan."""
         return None
 
     @abstractmethod
@@ -129,6 +134,39 @@ class Model(ABC):
         content = save(tensors, metadata={HEADER: json.dumps(header, sort_keys=True)})
         with finished_whole(Path(file)) as partial:
             partial.write_bytes(content)
+
+
+class RowModel(Model):
+    """A model that can predict single nodes from their rows of Π, without a pass over the graph.
+
+    Attributes
+    ----------
+    weights : tuple of float
+        w_0..w_N of the propagation matrix.
+    """
+
+    weights: tuple[float, ...]
+
+    @abstractmethod
+    def inputs_of_rows(self, graph: Graph, rows: Rows) -> Any:
+        """What models of the same settings compute alike from rows of b nodes.
+
+        Parameters
+        ----------
+        graph : Graph
+        rows : Rows
+            Of the same matrix as those that the model was trained on; they may be longer.
+        """
+
+    @abstractmethod
+    def predict_proba_of_rows(self, inputs: Any) -> NDArray[np.float32]:
+        """Class probabilities of the nodes of rows: float32 (b, C).
+
+        Parameters
+        ----------
+        inputs
+            What ``inputs_of_rows`` of this model, or of another one with the same settings, has given.
+        """
 
 
 def load_model(file: Path | str, device: str = "cpu") -> Model:

@@ -7,8 +7,8 @@ import pkgutil
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from grandplus import methods
+from grandplus.methods.settings import MethodSettings
 from grandplus.runtime.errors import ArgumentError
-from grandplus.runtime.validation import Section
 
 if TYPE_CHECKING:
     from grandplus.methods.protocol import Method
@@ -21,7 +21,7 @@ class SettingsModule(Protocol):
 
     NEEDS_ROWS: bool
     PUBLISHED: dict[str, dict[str, Any]]
-    Settings: type[Section]
+    Settings: type[MethodSettings]
 
 
 def settings_of(name: str) -> SettingsModule:

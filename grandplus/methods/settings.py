@@ -15,14 +15,26 @@ class MethodSettings(Section, ABC):
         """How many values the trained model has, for features of this width."""
 
     @abstractmethod
-    def training_memory(self, features: int, classes: int, *, sparse: bool) -> int:
+    def training_memory(self, nodes: int, features: int, classes: int, *, sparse: bool) -> int:
         """Bytes that training one model takes at most; files that are memory-mapped are not counted.
 
         Parameters
         ----------
+        nodes : int
+            Of the graph.
         features : int
             Width of the feature matrix.
         classes : int
         sparse : bool
             Whether the features are sparse.
         """
+
+    def to_save_memory(self, *, sparse: bool) -> list[str]:
+        """What a user can change for training to take less memory, each like "lower train.hidden".
+
+        Parameters
+        ----------
+        sparse : bool
+            Whether the features are sparse.
+        """
+        return []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import json
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -17,14 +18,14 @@ from grandplus.datasets.raw import read
 from grandplus.graph.adjacency import Adjacency
 from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Split, Splits
-from grandplus.methods.grandplus.method import EarlyStopping, fit
 from grandplus.methods.protocol import Task, Trained
+from grandplus.methods.registry import method_of
 from grandplus.pipeline.card import CATALOG
 from grandplus.pipeline.dependencies import code_of
 from grandplus.pipeline.files import get_files
 from grandplus.pipeline.graphs import make_graph
 from grandplus.pipeline.rows import make_rows
-from grandplus.pipeline.settings import Settings, load_settings
+from grandplus.pipeline.settings import OWN_METHOD, Settings, load_settings
 from grandplus.propagation.rows import Rows
 from grandplus.runtime.environment import requested_device
 from grandplus.runtime.errors import GrandPlusError
@@ -36,58 +37,115 @@ BEST_MATRIX = {"cora": "ppr", "citeseer": "ppr", "pubmed": "avg"}  # by the pape
 
 @dataclass(frozen=True)
 class Case:
-    """A dataset and a matrix with what differs from the card's settings, as ("train.lr", 0.1) pairs."""
+    """A dataset, a matrix and a method, with what differs from their published settings.
+
+    Attributes
+    ----------
+    dataset : str
+    matrix : str
+    changes : tuple of (str, value)
+        Like ``("train.lr", 0.1)``.
+    model : str
+        The method.
+    """
 
     dataset: str
     matrix: str
     changes: tuple[tuple[str, Any], ...] = ()
+    model: str = OWN_METHOD
 
     @property
     def change(self) -> str:
-        """As ``dvc exp run`` takes it.
+        """What differs from GRAND+'s published settings, as ``dvc exp run -S`` takes it.
 
         >>> Case("cora", "ppr", (("train.lr", 0.1), ("gfpush.top_k", 8))).change
         'train.lr=0.1 gfpush.top_k=8'
+        >>> Case("cora", "ppr", (("train.lr", 0.1),), model="sgc").change
+        'model=sgc train.lr=0.1'
         """
-        return " ".join(f"{key}={value}" for key, value in self.changes)
+        model = [f"model={self.model}"] * (self.model != OWN_METHOD)
+        return " ".join([*model, *(f"{key}={value}" for key, value in self.changes)])
 
     def settings(self, trials: int) -> Settings:
-        """Those of the card, changed; params.yaml has no say."""
+        """The published settings, changed; params.yaml has no say.
+
+        Parameters
+        ----------
+        trials : int
+        """
         changes: dict[str, Any] = {"preprocess": {}, "gfpush": {}, "train": {}, "synthetic": {}}
         for key, value in self.changes:
             section, name = key.split(".")
             changes[section][name] = value
-        return load_settings(dataset=self.dataset, matrix=self.matrix, seed=0, trials=trials, **changes)
+        changes |= {"dataset": self.dataset, "model": self.model, "matrix": self.matrix, "seed": 0, "trials": trials}
+        return load_settings(**changes)
 
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
     """All that the trials of a case have in common.
 
-    inputs : a digest of the settings and the graph
+    Attributes
+    ----------
+    settings : Settings
+    graph : Graph
+    splits : Splits
+    rows : Rows or None
+        None if the method needs none.
+    inputs : str
+        A digest of the settings and the graph.
     """
 
     settings: Settings
     graph: Graph
     splits: Splits
-    rows: Rows
+    rows: Rows | None
     inputs: str
 
 
 @functools.lru_cache(maxsize=16)
 def prepare(case: Case, trials: int) -> Prepared:
-    """Download, preprocess and push for so many trials, as the stages of the pipeline do; what is there is read."""
+    """Download, preprocess and push as the stages of the pipeline do; what is there already is read.
+
+    Parameters
+    ----------
+    case : Case
+    trials : int
+        How many splits to draw.
+    """
     settings = case.settings(trials)
     folder = graph_folder(settings)
     graph, splits = _load(folder)
-    rows = Rows.load(rows_folder(settings, folder), graph.adjacency.fingerprint)
-    # Without defaults, so that a setting which is new and unused doesn't make finished trials worthless.
-    sections = {"dataset", "matrix", "seed", "preprocess", "gfpush", "train"}
-    used = settings.model_dump_json(include=sections, exclude_defaults=True)
-    digest = hashlib.sha256(used.encode())
+    rows = None
+    if settings.needs_rows:
+        rows = Rows.load(rows_folder(settings, folder), graph.adjacency.fingerprint)
+    return Prepared(settings, graph, splits, rows, inputs_key(settings, graph))
+
+
+def inputs_key(settings: Settings, graph: Graph) -> str:
+    """A digest of all that a trial's scores depend on, but for the code and the trial's number.
+
+    Values that are the defaults of their classes are left out: a setting that is new and not used keeps the key.
+
+    Parameters
+    ----------
+    settings : Settings
+    graph : Graph
+    """
+    of_matrix = settings.matrix.model_dump(by_alias=True, exclude={"name"}, exclude_defaults=True)
+    used = {
+        "dataset": settings.dataset,
+        "model": settings.model,
+        "matrix": settings.matrix.name,
+        "seed": settings.seed,
+        "preprocess": settings.preprocess.model_dump(exclude_defaults=True),
+        "gfpush": of_matrix | settings.gfpush.model_dump(exclude_defaults=True),
+        "train": settings.train.model_dump(exclude_defaults=True),
+    }
+    digest = hashlib.sha256(json.dumps(used, sort_keys=True).encode())
     digest.update(graph.adjacency.fingerprint.encode())
     digest.update(graph.labels.tobytes())
-    return Prepared(settings, graph, splits, rows, digest.hexdigest()[:12])
+    return digest.hexdigest()[:12]
 
 
 @functools.lru_cache(maxsize=4)
@@ -96,7 +154,7 @@ def _load(folder: Path) -> tuple[Graph, Splits]:
     return Graph.load(folder), Splits.load(folder)
 
 
-def check_no_gpu() -> None:
+def check_cpu() -> None:
     """Experiments train side by side on the CPU, and would not use a GPU that is asked for."""
     value = requested_device()
     if value == "cuda":
@@ -108,20 +166,37 @@ def train_blind(
     split: Split,
     trial: int,
     labels: NDArray[np.int64] | None = None,
-    stopping: EarlyStopping | None = None,
+    **options: Any,
 ) -> Trained:
-    """Train with the labels of everything but training and validation nodes hidden (-1)."""
+    """Train one trial with the labels of all nodes but those of training and validation hidden (-1).
+
+    Parameters
+    ----------
+    prepared : Prepared
+    split : Split
+    trial : int
+        Its number, for the seed.
+    labels : int64 (n,), optional
+        In place of the graph's.
+    **options
+        For the method's ``fit``.
+    """
     given = prepared.graph.labels if labels is None else labels
     seen = np.full_like(given, -1)
     for nodes in (split.train, split.val):
         seen[nodes] = given[nodes]
     settings = prepared.settings
     task = Task(replace(prepared.graph, labels=seen), split, prepared.rows, seed=[settings.seed, trial])
-    return fit(task, settings.train, stopping=stopping)
+    return method_of(settings.model).fit(task, settings.train, **options)
 
 
 def graph_folder(settings: Settings) -> Path:
-    """The folder of the graph and its splits."""
+    """The folder of the graph and its splits.
+
+    Parameters
+    ----------
+    settings : Settings
+    """
 
     def make(folder: Path) -> None:
         with tempfile.TemporaryDirectory() as raw:
@@ -135,7 +210,14 @@ def graph_folder(settings: Settings) -> Path:
 
 
 def rows_folder(settings: Settings, graph: Path) -> Path:
-    """The folder of the rows that the trials need; the same for settings that differ in training only."""
+    """The folder of the rows that the trials need; the same for settings that differ in training only.
+
+    Parameters
+    ----------
+    settings : Settings
+    graph : Path
+        The folder of the graph.
+    """
     adjacency, nodes = Adjacency.load(graph), Splits.load(graph).needing_rows()
     inputs = {
         "nodes": hashlib.sha256(nodes.data).hexdigest(),

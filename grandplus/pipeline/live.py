@@ -17,8 +17,8 @@ import numpy as np
 
 from grandplus.runtime.storage import finished_whole
 
-EVERY = 1.0  # seconds between two notes of a trial
-SHOWN = ("step", "train_loss", "train_accuracy", "val_loss", "val_accuracy")
+SECONDS_BETWEEN_NOTES = 1.0  # of one trial
+SCORES = ("step", "train_loss", "train_accuracy", "val_loss", "val_accuracy")
 DECIMALS = 4
 
 
@@ -27,8 +27,10 @@ class Live:
 
     Parameters
     ----------
-    file : the metrics
-    notes : folder for those of the trials; emptied first, as a killed run may have left some
+    file : Path
+        The metrics.
+    notes : Path
+        A folder for the trials' notes. It is emptied first, as a killed run may have left some.
     """
 
     def __init__(self, file: Path, notes: Path) -> None:
@@ -48,7 +50,7 @@ class Live:
         notes = [json.loads(file.read_text()) for file in sorted(self._notes.glob("trial-*.json"))]
         if not notes:
             return ""
-        means = {name: round(float(np.mean([note[name] for note in notes])), DECIMALS) for name in SHOWN}
+        means = {name: round(float(np.mean([note[name] for note in notes])), DECIMALS) for name in SCORES}
         self._file.parent.mkdir(parents=True, exist_ok=True)
         with finished_whole(self._file, alone=True) as partial:
             partial.write_text(json.dumps({"trials_begun": len(notes), **means}, indent=2) + "\n")
@@ -56,15 +58,22 @@ class Live:
 
 
 class Watch:
-    """What takes note of one trial's validations, ``train(watch=...)``."""
+    """Takes note of one trial's validations: ``fit(..., watch=Watch(notes, trial))``.
+
+    Parameters
+    ----------
+    notes : Path
+        The folder of ``Live``.
+    trial : int
+    """
 
     def __init__(self, notes: Path, trial: int) -> None:
         self._file = notes / f"trial-{trial:05d}.json"
-        self._noted = -EVERY
+        self._noted = -SECONDS_BETWEEN_NOTES
 
     def __call__(self, scores: dict[str, Any]) -> None:
-        if time.monotonic() - self._noted >= EVERY:
+        if time.monotonic() - self._noted >= SECONDS_BETWEEN_NOTES:
             # Without the folder, the stage that asked for this trial is gone, and a cluster's worker goes on alone.
             with contextlib.suppress(FileNotFoundError), finished_whole(self._file, alone=True) as partial:
-                partial.write_text(json.dumps({name: scores[name] for name in SHOWN}))
+                partial.write_text(json.dumps({name: scores[name] for name in SCORES}))
             self._noted = time.monotonic()

@@ -16,6 +16,7 @@ from pydantic import Field, SerializeAsAny
 from grandplus.datasets.source import Expect, Source
 from grandplus.graph.settings import Preprocess
 from grandplus.methods.registry import NAMES, settings_of
+from grandplus.methods.settings import MethodSettings
 from grandplus.pipeline.card import PARAMS, Card, card_file, checked_card, read_card
 from grandplus.propagation.matrices import MATRICES, Family, parameters
 from grandplus.propagation.settings import GFPush
@@ -50,7 +51,12 @@ class Settings(Section):
     synthetic: Synthetic
     preprocess: Preprocess
     gfpush: GFPush
-    train: SerializeAsAny[Section]  # the method's own class
+    train: SerializeAsAny[MethodSettings]  # the method's own class
+
+    @property
+    def needs_rows(self) -> bool:
+        """Whether the method trains on rows of Π."""
+        return settings_of(self.model).NEEDS_ROWS
 
     def flat(self) -> dict[str, Any]:
         """The values by the keys that a user has for them in params.yaml, sections as nested mappings."""

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from grandplus.pipeline import usage
 from grandplus.pipeline.ending import KEPT, ending
 from grandplus.pipeline.folders import DATA
-from grandplus.pipeline.preflight import check_size
+from grandplus.pipeline.preflight import check_resources
 from grandplus.pipeline.settings import Settings, load_settings
 from grandplus.runtime.supervision import end_with_starter
 
@@ -36,7 +36,7 @@ def run(name: str, work: Callable[[Settings], None]) -> None:
 def _checked_and_measured(name: str, work: Callable[[Settings], None]) -> None:
     start = time.perf_counter()
     settings = load_settings()
-    check_size(settings, DATA)
+    check_resources(settings, DATA)
     work(settings)
     usage.note(name, time.perf_counter() - start)
 

@@ -128,7 +128,7 @@ def explain(predictor: Predictor, node: str, data: Path | str = "data") -> Expla
     """
     graph = predictor.graph
     row = rows_of(graph.node_ids, [node])
-    prediction = predictor.answer(row)
+    prediction = predictor.predict(row)
     probabilities = prediction.probabilities[0]
     trained_on = _trained_on(Path(data))
     neighbours = list(_neighbours(predictor, row, trained_on, Path(data)))

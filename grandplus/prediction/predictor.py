@@ -1,4 +1,4 @@
-"""Answers for a few nodes from their own rows of Π: no power iteration over the graph.
+"""Predictions for a few nodes from their own rows of Π: no power iteration over the graph.
 
 The rows are pushed as those for training were, but keep more entries than its top-k: inference is with Π
 itself, and what a row lacks of it is known exactly.
@@ -7,36 +7,38 @@ itself, and what a row lacks of it is known exactly.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import scipy.sparse as sp
-import torch
 from numpy.typing import ArrayLike, NDArray
 
 from grandplus.graph.graph import Graph
-from grandplus.methods.grandplus.model import Model, as_input
-from grandplus.methods.grandplus.random_propagation import Batch, RandomPropagation
-from grandplus.methods.protocol import load_model
+from grandplus.methods.protocol import Model, RowModel, load_model
 from grandplus.prediction.calibration import CALIBRATION, Calibration
+from grandplus.prediction.predictions import PREDICTIONS
 from grandplus.propagation.gfpush import push_rows
 from grandplus.propagation.rows import Rows, RowsInfo
 from grandplus.runtime import environment
 from grandplus.runtime.errors import ArgumentError, ArtifactError, GrandPlusError
 
-KEPT = 2**14  # entries of a row
-AT_ONCE = 64  # rows that are there together
+ROW_ENTRIES = 2**14  # that a row keeps at most
+ROWS_AT_ONCE = 64  # which bounds the memory of a prediction
 GIB = 2**30
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
-    """Of b nodes, ascending.
+class NodePredictions:
+    """Predictions of b nodes, ascending.
 
+    Attributes
+    ----------
     node : int64 (b,)
-    l1_error : float32 (b,), of their rows of Π
-    probabilities : float32 (b, C), calibrated
+    l1_error : float32 (b,)
+        Of their rows of Π.
+    probabilities : float32 (b, C)
+        Calibrated, the mean over the trials.
     confident : bool (b,)
     """
 
@@ -58,86 +60,110 @@ class Answers:
 
 @dataclass(frozen=True, eq=False)
 class Predictor:
-    """A finished run: its graph, its models and how they become one answer.
+    """A finished run: its graph, its models and how their probabilities become one.
 
-    info : how its rows of Π were pushed
+    Attributes
+    ----------
+    graph : Graph
+    models : sequence of RowModel
+        One of each trial.
+    info : RowsInfo
+        How the run's rows of Π were pushed.
+    calibration : Calibration
     """
 
     graph: Graph
-    models: list[Model]
+    models: Sequence[RowModel]
     info: RowsInfo
     calibration: Calibration
 
     @classmethod
     def load(cls, data: Path | str = "data", dataset: str | None = None) -> Predictor:
-        """What the stages left below ``data``.
+        """Read a finished run back.
 
-        dataset : the one that the models must be of, where one is wanted
+        Parameters
+        ----------
+        data : path
+            The folder with the run's graph, rows, models and predictions.
+        dataset : str, optional
+            The one that the models must be of.
 
         Raises
         ------
-        GrandPlusError : there is no finished run, or it is of another dataset; the models are too large for
-            ``GRANDPLUS_MEMORY``; the folders are of different runs.
+        ArtifactError
+            There is no finished run, or the folders are of different runs.
+        ArgumentError
+            The run is of another dataset, or of a method that needs no rows of Π.
+        GrandPlusError
+            The models are too large for ``GRANDPLUS_MEMORY``.
         """
         data = Path(data)
-        files = sorted((data / "model").glob("trial-*.safetensors"))
-        if not files:
-            raise ArtifactError("holds no model", where=data / "model")
-        size, budget = sum(file.stat().st_size for file in files), environment.memory()
-        if size > budget:
-            found = f"the {len(files)} models take {size / GIB:.2f} GiB of memory, and may use {budget / GIB:.2f}"
-            raise GrandPlusError(found, where=data / "model", fix="set GRANDPLUS_MEMORY higher if the machine has more")
-        first = _load(files[0])
-        trained_on = first.info.get("dataset")
-        if dataset not in (None, trained_on):
-            expected = f"{trained_on}, which the models in {data / 'model'} are of"
-            raise ArgumentError(f"dataset is {dataset}", expected=expected)
-        models = [first, *map(_load, files[1:])]
+        models = _load_models(data, dataset)
         graph, info = Graph.load(data / "graph"), RowsInfo.load(data / "rows")
         calibration = Calibration.load(data / "predictions" / CALIBRATION)
         of_one_run = (
-            graph.classes == first.classes
+            graph.classes == models[0].classes
             and graph.adjacency.nodes == info.nodes
-            and info.weights == first.weights
+            and info.weights == models[0].weights
             and len(calibration.temperatures) == len(models)
         )
         if not of_one_run:
-            raise ArtifactError("the model, rows and predictions in it are of different runs", where=data)
+            raise ArtifactError("the graph, the rows, the models and the predictions are of different runs", where=data)
         return cls(graph, models, info, calibration)
 
-    def answer(self, nodes: ArrayLike) -> Answers:
-        """Predict nodes (b,); each is answered once."""
+    def predict(self, nodes: ArrayLike) -> NodePredictions:
+        """Predict nodes.
+
+        Parameters
+        ----------
+        nodes : array_like of int, shape (b,)
+            Each is predicted once.
+        """
         wanted = np.unique(nodes)
         errors, parts = [], []
-        for start in range(0, len(wanted), AT_ONCE):
-            rows = self.push(wanted[start : start + AT_ONCE])
-            inputs = as_input(self.inputs(rows), "cpu")
+        for start in range(0, len(wanted), ROWS_AT_ONCE):
+            rows = self.push(wanted[start : start + ROWS_AT_ONCE])
+            inputs = self.models[0].inputs_of_rows(self.graph, rows)  # the trials have the same settings
             errors.append(rows.l1_error)
-            parts.append([torch.softmax(model.mlp.evaluate(inputs), dim=-1).numpy() for model in self.models])
+            parts.append([model.predict_proba_of_rows(inputs) for model in self.models])
         probabilities = self.calibration.combine(np.concatenate(trial) for trial in zip(*parts, strict=True))
         confident = self.calibration.confident(probabilities.max(axis=1))
-        return Answers(wanted, np.concatenate(errors), probabilities, confident)
+        return NodePredictions(wanted, np.concatenate(errors), probabilities, confident)
 
     def push(self, nodes: NDArray[np.int64]) -> Rows:
-        """Rows of Π of nodes (b,), ascending, as ``gfpush`` gives them but without the graph's fingerprint."""
-        info = dataclasses.replace(self.info, top_k=KEPT)
-        found = push_rows(self.graph.adjacency, nodes, np.array(info.weights), info.rmax, info.top_k)
-        return Rows(nodes, found.neighbors, found.values, found.l1_error, info)
+        """Rows of Π as ``gfpush`` gives them, but longer and without the graph's fingerprint.
 
-    def inputs(self, rows: Rows) -> Batch:
-        """What the first layer takes of each row: the sum over its neighbours, renormalised as in training."""
-        model, features = self.models[0], self.graph.features
-        propagation = RandomPropagation(
-            features,
-            rows,
-            dropnode=model.settings.dropnode,
-            renormalize=model.settings.renormalize,
-            sparse=sp.issparse(features) and model.mlp.takes_sparse,
-        )
-        return propagation.expected(rows.node)
+        Parameters
+        ----------
+        nodes : int64 (b,)
+            Ascending.
+        """
+        info = dataclasses.replace(self.info, top_k=ROW_ENTRIES)
+        pushed = push_rows(self.graph.adjacency, nodes, np.array(info.weights), info.rmax, info.top_k)
+        return Rows(nodes, pushed.neighbors, pushed.values, pushed.l1_error, info)
 
 
-def _load(file: Path) -> Model:
-    model = load_model(file)
-    assert isinstance(model, Model)
+def _load_models(data: Path, dataset: str | None) -> list[RowModel]:
+    """The models of all trials, if they are of that dataset and can predict from rows."""
+    folder = data / "model"
+    files = sorted(folder.glob("trial-*.safetensors"))
+    if not files:
+        raise ArtifactError("holds no model", where=folder)
+    size, budget = sum(file.stat().st_size for file in files), environment.memory()
+    if size > budget:
+        found = f"the {len(files)} models take {size / GIB:.2f} GiB of memory, and may use {budget / GIB:.2f}"
+        raise GrandPlusError(found, where=folder, fix="set GRANDPLUS_MEMORY higher if the machine has more")
+    first = load_model(files[0])
+    trained_on = first.info.get("dataset")
+    if dataset not in (None, trained_on):
+        raise ArgumentError(f"dataset is {dataset}", expected=f"{trained_on}, which the models in {folder} are of")
+    return [_row_model(model, data) for model in [first, *map(load_model, files[1:])]]
+
+
+def _row_model(model: Model, data: Path) -> RowModel:
+    if not isinstance(model, RowModel):
+        found = f"the models are of {model.method}, which needs no rows of Π"
+        expected = "models of a method that is trained on rows, like GRAND+, to predict single nodes from their rows"
+        fix = f"take the predictions of all nodes from {data / 'predictions' / PREDICTIONS}"
+        raise ArgumentError(found, where=data / "model", expected=expected, fix=fix)
     return model

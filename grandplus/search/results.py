@@ -13,42 +13,62 @@ from optuna.trial import FrozenTrial, TrialState
 from ruamel.yaml import YAML
 
 from grandplus.evaluation.figures import save
-from grandplus.pipeline.card import CATALOG, write_card
+from grandplus.pipeline.card import ANY, CATALOG, write_card
 from grandplus.pipeline.cases import Case
 from grandplus.runtime.yaml_files import read_yaml
 from grandplus.search.study import FAILED, SEEDS
 
-Found = dict[str, tuple[optuna.Study, FrozenTrial]]  # by stage, with the best trial
+Outcome = dict[str, tuple[optuna.Study, FrozenTrial]]  # by stage, with the best trial
 
 
-def table(found: Found) -> str:
-    """Markdown: all trials in their order, with their mean validation accuracy over the seeds that they had."""
+def table(outcome: Outcome) -> str:
+    """All trials in their order, each with its mean validation accuracy over the seeds that it had, as Markdown.
+
+    Parameters
+    ----------
+    outcome : Outcome
+    """
     lines = ["| stage | trial | values | seeds | validation accuracy | |", "|---|---|---|---|---|---|"]
-    for stage, (study, best) in found.items():
+    for stage, (study, best) in outcome.items():
         for trial in study.trials:
             values = " ".join(f"{key}={value}" for key, value in trial.params.items())
             mean = f"{100 * _mean(trial):.2f}" if trial.intermediate_values else ""
-            outcome = trial.user_attrs.get(FAILED, "pruned" if trial.state == TrialState.PRUNED else "")
+            remark = trial.user_attrs.get(FAILED, "pruned" if trial.state == TrialState.PRUNED else "")
             lines.append(
                 f"| {stage} | {trial.number} | `{values}` | {len(trial.intermediate_values)} "
-                f"| {mean} | {'best' if trial.number == best.number else outcome} |"
+                f"| {mean} | {'best' if trial.number == best.number else remark} |"
             )
     return "\n".join(lines) + "\n"
 
 
-def summary(found: Found, case: Case) -> str:
-    """Two lines: how good the winner is beside the card's own values, and what it is."""
-    first, _ = next(iter(found.values()))
-    _, winner = list(found.values())[-1]
+def summary(outcome: Outcome, case: Case) -> str:
+    """How good the winner is beside the card's own values, and what it is: two lines.
+
+    Parameters
+    ----------
+    outcome : Outcome
+    case : Case
+        With the winner's values.
+    """
+    first, _ = next(iter(outcome.values()))
+    _, winner = list(outcome.values())[-1]
     own = f"{100 * _mean(first.trials[0]):.2f} %" if first.trials[0].value else "can't be trained"
     best = f"{100 * _mean(winner):.2f} % of validation nodes, mean of {SEEDS} seeds"
     return f"best: {best}; the card as it is: {own}\n{case.change}"
 
 
-def plot(found: Found, title: str, file: Path) -> None:
-    """Each trial's mean validation accuracy, and the best so far, a panel for each stage."""
-    figure, axes = plt.subplots(1, len(found), figsize=(9, 3.2), sharey=True, layout="constrained")
-    for axis, (stage, (study, _)) in zip(axes, found.items(), strict=True):
+def plot(outcome: Outcome, title: str, file: Path) -> None:
+    """Draw each trial's mean validation accuracy and the best so far, a panel for each stage.
+
+    Parameters
+    ----------
+    outcome : Outcome
+    title : str
+    file : Path
+        A PNG.
+    """
+    figure, axes = plt.subplots(1, len(outcome), figsize=(9, 3.2), sharey=True, layout="constrained")
+    for axis, (stage, (study, _)) in zip(axes, outcome.items(), strict=True):
         for state, label, color in (
             (TrialState.COMPLETE, f"{SEEDS} seeds", "C0"),
             (TrialState.PRUNED, "pruned", "0.6"),
@@ -67,31 +87,55 @@ def plot(found: Found, title: str, file: Path) -> None:
     save(figure, file)
 
 
-def save_winner(case: Case, winner: FrozenTrial) -> str:
-    """A card with the winner's values for the case's matrix, beside that of its dataset; its name."""
+def save_winner(case: Case, outcome: Outcome) -> str:
+    """Write a card with the winner's values for the case's matrix, beside that of its dataset.
+
+    Parameters
+    ----------
+    case : Case
+        With the winner's values.
+    outcome : Outcome
+
+    Returns
+    -------
+    str
+        The card's name.
+    """
     name = tuned(case.dataset, case.matrix)
     content = read_yaml(CATALOG / f"{case.dataset}.yaml")
     words = f", tuned for {case.matrix}"
     content["title"] = content["title"].removesuffix(words) + words
-    tuned_values = case.settings(SEEDS).flat()
+    settings = case.settings(SEEDS)
+    defaults = settings.model_copy(
+        update={part: type(getattr(settings, part))() for part in ("matrix", "gfpush", "train")}
+    )
     for section in ("gfpush", "train"):
-        values = {key: value for key, value in tuned_values[section].items() if value is not None}
-        content[section] = content.get(section, {}) | {case.matrix: values}
+        by_matrix = content.get(section, {})
+        others = defaults.flat()[section] | by_matrix.get(ANY, {})  # which the matrix has without values of its own
+        own = {key: value for key, value in settings.flat()[section].items() if value != others[key]}
+        content[section] = by_matrix | {case.matrix: own}
     yaml = YAML(typ="safe", pure=True)
     yaml.default_flow_style, yaml.width = False, 1000
     yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
     yaml.representer.ignore_aliases = lambda _: True  # each matrix has its own values, to be changed one by one
     text = io.StringIO()
     yaml.dump(content, text)
-    found = f"{100 * _mean(winner):.2f} % of validation nodes are right, mean of {SEEDS} seeds"
-    head = f"# By python -m experiments.search {case.dataset} --matrix {case.matrix}: {found}."
+    _, winner = list(outcome.values())[-1]
+    result = f"{100 * _mean(winner):.2f} % of validation nodes are right, mean of {SEEDS} seeds"
+    head = f"# By grandplus search {case.dataset} --matrix {case.matrix}: {result}."
     write_card(CATALOG / f"{name}.yaml", f"{head}\n{text.getvalue()}")
     return name
 
 
 def tuned(dataset: str, matrix: str) -> str:
-    """The name of a card that is tuned for a matrix; of one that is tuned already, it says so once.
+    """The name of a card that is tuned for a matrix; a card that was tuned already says so once.
 
+    Parameters
+    ----------
+    dataset, matrix : str
+
+    Examples
+    --------
     >>> tuned("photo", "avg"), tuned("photo-avg-tuned", "avg"), tuned("photo-avg-tuned-2", "avg")
     ('photo-avg-tuned', 'photo-avg-tuned-2', 'photo-avg-tuned-3')
     >>> tuned("photo-avg-tuned", "ppr")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import optuna
 
-from grandplus.pipeline.cases import STORE, Case, check_no_gpu, prepare
+from grandplus.pipeline.cases import STORE, Case, check_cpu, prepare
 from grandplus.pipeline.trials import trials_at_once
 from grandplus.runtime import environment, pools
 from grandplus.runtime.errors import ArgumentError
@@ -41,22 +41,22 @@ def search(dataset: str, matrix: str, trials: dict[str, int]) -> None:
             raise ArgumentError(f"--{stage} is {count}", expected="at least 1")
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     case, name = Case(dataset, matrix), f"{dataset}-{matrix}"
-    check_no_gpu()
+    check_cpu()
     workers = environment.workers()
     trials_at_once(prepare(case, SEEDS).graph, case.settings(SEEDS).train)
     database = STORE.absolute() / f"search-{name}.db"
     with locked(database.with_suffix(".lock")), pools.processes(workers) as pool:
-        found: results.Found = {}
+        outcome: results.Outcome = {}
         for stage in STAGES:
             settings = case.settings(SEEDS)
             space = without_too_wide(space_of(stage, settings), prepare(case, SEEDS).graph, settings)
             study = _study(database, stage, space, case)
             best = complete(study, stage, space, case, trials[stage], pool)
-            found[stage] = study, best
+            outcome[stage] = study, best
             case = changed(case, best.params)
-    folder = _write_history(found, name)
-    card = results.save_winner(case, best)
-    print(results.summary(found, case))
+    folder = _write_history(outcome, name)
+    card = results.save_winner(case, outcome)
+    print(results.summary(outcome, case))
     print(f"history: {folder}/table.md, history.png")
     print(f"to run it: dvc exp run -S dataset={card} -S matrix={matrix}")
 
@@ -73,10 +73,10 @@ def _study(database: Path, stage: str, space: object, case: Case) -> optuna.Stud
     )
 
 
-def _write_history(found: results.Found, name: str) -> Path:
+def _write_history(outcome: results.Outcome, name: str) -> Path:
     folder = FOLDER / name
     folder.mkdir(parents=True, exist_ok=True)
-    results.plot(found, f"{name}: search on validation nodes", folder / "history.png")
+    results.plot(outcome, f"{name}: search on validation nodes", folder / "history.png")
     with finished_whole(folder / "table.md", alone=True) as partial:
-        partial.write_text(results.table(found), encoding="utf-8")
+        partial.write_text(results.table(outcome), encoding="utf-8")
     return folder

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import psutil  # type: ignore[import-untyped]
@@ -32,47 +33,94 @@ STAGES: dict[str, Space] = {
 
 
 def own_values(stage: str, settings: Settings) -> dict[str, Any]:
-    """What a dataset's settings have for that which a stage searches."""
+    """A dataset's own values of what a stage searches; a setting that its method does not have is left out.
+
+    Parameters
+    ----------
+    stage : str
+        A key of ``STAGES``.
+    settings : Settings
+
+    Returns
+    -------
+    dict
+        By keys like ``train.lr``.
+    """
     sections = settings.flat()
     pairs = {key: key.split(".") for key in STAGES[stage]}
-    return {key: sections[section][name] for key, (section, name) in pairs.items()}
+    return {key: sections[section][name] for key, (section, name) in pairs.items() if name in sections[section]}
 
 
 def space_of(stage: str, settings: Settings) -> Space:
-    """A stage's values, with the dataset's own among them."""
+    """A stage's values, with the dataset's own among them.
+
+    Parameters
+    ----------
+    stage : str
+    settings : Settings
+    """
     return {key: tuple(sorted({*STAGES[stage][key], value})) for key, value in own_values(stage, settings).items()}
 
 
 def without_too_wide(space: Space, graph: Graph, settings: Settings) -> Space:
-    """The space without widths for which ``GRANDPLUS_MEMORY``, or all of this machine's, has no room; says which."""
+    """Leave out widths that ``GRANDPLUS_MEMORY``, or all of this machine's, is too small for, and print which.
+
+    Parameters
+    ----------
+    space : Space
+    graph : Graph
+    settings : Settings
+    """
     if "train.hidden" not in space:
         return space
     budget = environment.memory_limit() or int(psutil.virtual_memory().total)
+    nodes, features = map(int, graph.features.shape)
 
     def fits(width: int) -> bool:
         wide = settings.train.model_copy(update={"layers": 2, "hidden": width})
-        size, sparse = int(graph.features.shape[1]), sp.issparse(graph.features)
-        return bool(wide.training_memory(size, len(graph.classes), sparse=sparse) <= budget)
+        needed = wide.training_memory(nodes, features, len(graph.classes), sparse=sp.issparse(graph.features))
+        return bool(needed <= budget)
 
-    fitting, out = ([width for width in space["train.hidden"] if fits(width) == wanted] for wanted in (True, False))
-    if out:
-        print(f"left out, as memory has no room for them: train.hidden={','.join(map(str, out))}")
+    fitting, wider = ([width for width in space["train.hidden"] if fits(width) == wanted] for wanted in (True, False))
+    if wider:
+        print(f"left out, as memory has no room for them: train.hidden={','.join(map(str, wider))}")
     return space | {"train.hidden": tuple(fitting)}
 
 
 def suggest(trial: BaseTrial, space: Space, settings: Settings) -> dict[str, Any]:
-    """A trial's values; a width only where something has it."""
+    """Choose a trial's values; a width only if a layer has it.
+
+    Parameters
+    ----------
+    trial : BaseTrial
+    space : Space
+    settings : Settings
+
+    Returns
+    -------
+    dict
+        By keys like ``train.lr``.
+    """
+    embeds = settings.train.model_dump().get("embed", False)
     chosen: dict[str, Any] = {}
     for key, values in space.items():
-        if key != "train.hidden" or chosen["train.layers"] > 1 or settings.train.embed:
+        if key != "train.hidden" or chosen["train.layers"] > 1 or embeds:
             chosen[key] = trial.suggest_categorical(key, values)
     return chosen
 
 
 def changed(case: Case, values: dict[str, Any]) -> Case:
-    """The case with these values.
+    """The case with other values.
 
+    Parameters
+    ----------
+    case : Case
+    values : dict
+        By keys like ``train.lr``.
+
+    Examples
+    --------
     >>> changed(Case("cora", "ppr", (("train.lr", 0.1),)), {"train.layers": 1}).change
     'train.lr=0.1 train.layers=1'
     """
-    return Case(case.dataset, case.matrix, tuple((dict(case.changes) | values).items()))
+    return replace(case, changes=tuple((dict(case.changes) | values).items()))

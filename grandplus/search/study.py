@@ -33,12 +33,20 @@ def complete(study: optuna.Study, stage: str, space: Space, case: Case, trials: 
 
     Parameters
     ----------
-    stage : its name in ``STAGES``
-    case : what all trials have in common; the first trial leaves it as it is
+    study : optuna.Study
+    stage : str
+        Its name in ``STAGES``.
+    space : Space
+    case : Case
+        What all trials have in common. The first trial leaves it as it is.
+    trials : int
+    pool : Executor
+        Of worker processes.
 
     Raises
     ------
-    GrandPlusError : none of them could be trained.
+    GrandPlusError
+        None of them could be trained.
     """
     settings = case.settings(SEEDS)
     own = own_values(stage, settings)
@@ -63,9 +71,9 @@ def _begun(study: optuna.Study, number: int, own: dict[str, Any]) -> Trial:
         n_startup_trials=ROUND,
         n_ei_candidates=1,  # in spaces as small as these the best of several is mostly a trial that was
     )
-    there = [trial for trial in study.trials if trial.state != TrialState.WAITING]
-    if number < len(there):
-        return Trial(study, there[number]._trial_id)
+    begun = [trial for trial in study.trials if trial.state != TrialState.WAITING]
+    if number < len(begun):
+        return Trial(study, begun[number]._trial_id)
     if number == 0:
         study.enqueue_trial(own, skip_if_exists=True)
     return study.ask()
@@ -124,6 +132,12 @@ def validation(seed: int, case: Case) -> float | str:
     """Validation accuracy of the pipeline's trial of that number, or why it has none; no test label is read.
 
     By exact inference, as the pipeline's metrics have it, not by the rows that are trained on, some cut short.
+
+    Parameters
+    ----------
+    seed : int
+        The trial's number.
+    case : Case
     """
     torch.set_num_threads(1)
     prepared = prepare(case, SEEDS)

@@ -48,7 +48,7 @@ def checkout(tmp_path, monkeypatch):
     write_trial(data / "predictions" / "trial-00000.parquet", graph, splits.of(0), model.predict_proba(graph))
     write_predictions(data / "predictions", graph, splits)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("grandplus.prediction.predictor.KEPT", 12)
+    monkeypatch.setattr("grandplus.prediction.predictor.ROW_ENTRIES", 12)
     return Predictor.load()
 
 
@@ -63,7 +63,7 @@ def test_a_leaf_of_a_star(checkout, capsys):
     own, neighbors, classes = explained("leaf 3", capsys)
     pi = STAR.pi(np.array(WEIGHTS))[3]
     kept = np.argsort(-pi, kind="stable")[:12]
-    answers = checkout.answer(np.array([3]))
+    answers = checkout.predict(np.array([3]))
     name = ["one", "two"][answers.predicted[0]]
     error = f"{1 - pi[kept].sum():.6f}"
     assert own[1] == ["leaf 3", "one", "yes", name, f"{answers.confidence[0]:.4f}", "no", error]

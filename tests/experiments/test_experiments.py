@@ -7,13 +7,13 @@ import pytest
 from scipy import stats
 
 from experiments import trials
-from experiments.intervals import mean_and_error
 from experiments.sensitivity.__main__ import neighbours, table
 from experiments.table2 import __main__ as table2
 from experiments.table2.__main__ import Cell
-from experiments.trials import best_on_validation, fill, read_rows
+from experiments.trials import best_on_validation, fill, mean_and_std, read_rows
 from experiments.unlabelled.__main__ import table as unlabelled_table
-from grandplus.pipeline import cases
+from grandplus.evaluation.statistics import Sample
+from grandplus.methods.grandplus import method
 from grandplus.pipeline.cases import Case, train_blind
 
 CASES = [Case("cora", "ppr"), Case("cora", "avg", (("train.lr", 0.1),))]
@@ -74,7 +74,7 @@ def test_the_choice_does_not_depend_on_test_labels(prepared, tmp_path, monkeypat
 
 def test_training_is_given_no_test_label(prepared, monkeypatch):
     given = {}
-    monkeypatch.setattr(cases, "fit", lambda task, *_, **__: given.update(labels=task.graph.labels))
+    monkeypatch.setattr(method, "fit", lambda task, *_, **__: given.update(labels=task.graph.labels))
     found = prepared(CASES[0], 1)
     split = found.splits.of(0)
     train_blind(found, split, 0)
@@ -91,14 +91,24 @@ def test_the_best_is_chosen_by_validation_alone():
     assert best_on_validation(rows) == "b"
 
 
-def test_the_interval_is_welchs():
-    cell = Cell("cora", "ppr", 30, 85.0, 0.7, 85.8, 0.4)
-    # A difference as large as the half width is just significant at 5 %.
-    at_the_edge = stats.ttest_ind_from_stats(cell.half_width, 0.7, 30, 0.0, 0.4, 100, equal_var=False)
-    assert at_the_edge.pvalue == pytest.approx(0.05)
-    assert cell.difference == pytest.approx(-0.8)
-    assert not cell.reached
-    assert Cell("cora", "ppr", 30, 85.75, 0.7, 85.8, 0.4).reached
+def test_a_cell_is_reached_if_it_misses_the_paper_by_a_standard_error_at_most():
+    paper = Sample(0.858, 0.004, 100)
+    error = np.hypot(0.007 / np.sqrt(30), 0.004 / np.sqrt(100))
+    for short_by, reached in ((0.99 * error, True), (1.01 * error, False)):
+        cell = Cell("cora", "ppr", Sample(0.858 - short_by, 0.007, 30), paper)
+        assert cell.difference == pytest.approx(-short_by)
+        assert cell.reached == reached
+
+
+def test_the_interval_in_the_table_is_welchs():
+    cell = Cell("cora", "ppr", Sample(0.85, 0.007, 30), Sample(0.858, 0.004, 100))
+    [line] = table2.table([cell]).splitlines()[2:]
+    assert line.startswith("| cora | ppr | 30 | 85.00 ± 0.70 | 85.8 ± 0.4 | -0.80 (")
+    low, high = (float(end) / 100 for end in line[line.index("(") + 1 : line.index(")")].split(" to "))
+    # A difference as large as half the interval is just significant at 5 %.
+    at_the_edge = stats.ttest_ind_from_stats((high - low) / 2, 0.007, 30, 0.0, 0.004, 100, equal_var=False)
+    assert at_the_edge.pvalue == pytest.approx(0.05, abs=0.003)  # the ends are rounded
+    assert (low + high) / 2 == pytest.approx(cell.difference, abs=1e-4)
 
 
 def test_neighbours_differ_from_the_card_in_one_setting():
@@ -108,8 +118,14 @@ def test_neighbours_differ_from_the_card_in_one_setting():
 
 
 def test_differences_from_the_card_are_paired():
-    rows = [{"change": change, "validation": score} for change, score in (("", 0.8), ("", 0.6), ("a", 0.7), ("a", 0.7))]
-    assert table(rows, 2).splitlines()[2:] == ["| the card | 70.00 |  |", "| `a` | 70.00 | +0.00 ± 10.00 |"]
+    rows = [
+        {"change": change, "validation": score} for change, score in (("", 0.8), ("", 0.6), ("a", 0.7), ("a", 0.72))
+    ]
+    low, high = stats.t.interval(0.95, df=1, loc=1, scale=11)  # differences of -10 and 12, so an error of 11
+    assert table(rows, 2).splitlines()[2:] == [
+        "| the card | 70.00 |  |",
+        f"| `a` | 71.00 | +1.00 ({low:+.2f} to {high:+.2f}) |",
+    ]
 
 
 def test_a_run_of_some_cells_leaves_the_others_in_the_table(prepared, tmp_path, monkeypatch, capsys):
@@ -121,8 +137,8 @@ def test_a_run_of_some_cells_leaves_the_others_in_the_table(prepared, tmp_path, 
     assert "| cora | avg | 2 |" in shown
 
 
-def test_one_trial_has_no_error():
-    assert mean_and_error([0.85]) == "85.00"
+def test_one_trial_has_no_deviation():
+    assert mean_and_std([0.85]) == "85.00"
 
 
 def test_both_u_primes_stand_with_the_interval_of_their_difference():
@@ -133,7 +149,7 @@ def test_both_u_primes_stand_with_the_interval_of_their_difference():
     lines = unlabelled_table(of_all, of_test).splitlines()
     scores = [100 * np.array([row["test"] for row in rows]) for rows in (of_all, of_test)]
     expected = stats.ttest_ind(*scores, equal_var=False).confidence_interval(0.95)
-    difference, width = (expected.low + expected.high) / 2, (expected.high - expected.low) / 2
-    assert lines[-1].endswith(f"| {difference:+.2f} ± {width:.2f} |")
+    difference = scores[0].mean() - scores[1].mean()
+    assert lines[-1].endswith(f"| {difference:+.2f} ({expected.low:+.2f} to {expected.high:+.2f}) |")
     assert lines[2].startswith("| all unlabelled nodes | 8 | 80.00 ± 0.00 |")
-    assert lines[2].endswith(f"| {scores[0].mean():.2f} ± {stats.sem(scores[0]):.2f} |")
+    assert lines[2].endswith(f"| {scores[0].mean():.2f} ± {scores[0].std(ddof=1):.2f} |")

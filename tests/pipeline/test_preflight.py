@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from grandplus.datasets.source import Expect
-from grandplus.pipeline.preflight import check_size
+from grandplus.pipeline.preflight import check_resources
 from grandplus.pipeline.settings import Settings, load_settings
 from grandplus.runtime.errors import GrandPlusError
 
@@ -29,7 +29,7 @@ def cora(**changes: object) -> Settings:
     [
         ({}, 8 * 10**7, "edges in both directions"),
         ({"preprocess": "standardize"}, 4 * 10**9, "standardized features"),
-        ({"hidden": 10_000}, 3 * 4 * 1000 * 10_000, "first layer's weights in training"),
+        ({"hidden": 10_000}, 3 * 4 * (1001 * 10_000 + 10_001 * 10), "model's parameters in training"),
         ({"classes": 1000}, 4 * 10**9, "one trial's probabilities"),
     ],
 )
@@ -44,33 +44,33 @@ def test_memory(monkeypatch, tmp_path, changes, needed, what):
         settings = settings.model_copy(update={"expect": settings.expect.model_copy(update=changes)})
     monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(10**15, 0, 10**15))
     monkeypatch.setenv("GRANDPLUS_MEMORY", str(needed))
-    check_size(settings, tmp_path)
+    check_resources(settings, tmp_path)
     monkeypatch.setenv("GRANDPLUS_MEMORY", str(needed - 1))
     with pytest.raises(GrandPlusError, match=rf"the {what} of cora take {needed / 2**30:.2f} GiB; expected at most"):
-        check_size(settings, tmp_path)
+        check_resources(settings, tmp_path)
 
 
 def test_disk(monkeypatch, tmp_path):
     monkeypatch.setenv("GRANDPLUS_MEMORY", "1TB")
     needed = 8 * 10**7 + 2 * 4 * 10**6 * 10  # int32 of both directions, and two trials' float32 probabilities
     monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(needed, 0, needed))
-    check_size(cora(), tmp_path)
+    check_resources(cora(), tmp_path)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(needed, 0, needed - 100))
     with pytest.raises(GrandPlusError, match=r"the graph and the predictions of 2 trials take 0\.15 GiB"):
-        check_size(cora(), tmp_path)
+        check_resources(cora(), tmp_path)
     (tmp_path / "graph").mkdir()
     (tmp_path / "graph" / "indices.npy").write_bytes(bytes(100))  # written already
-    check_size(cora(), tmp_path)
+    check_resources(cora(), tmp_path)
 
 
 def test_a_synthetic_graph_is_known_by_its_recipe(monkeypatch, tmp_path):
     monkeypatch.setenv("GRANDPLUS_MEMORY", "1MB")
     twin = load_settings(ROOT, dataset="twin-reddit", synthetic={"scale": 0.001})
-    check_size(twin.model_copy(update={"train": twin.train.model_copy(update={"hidden": 8})}), tmp_path)
+    check_resources(twin.model_copy(update={"train": twin.train.model_copy(update={"hidden": 8})}), tmp_path)
     with pytest.raises(GrandPlusError, match="the edges in both directions of twin-reddit take"):
-        check_size(load_settings(ROOT, dataset="twin-reddit"), tmp_path)
+        check_resources(load_settings(ROOT, dataset="twin-reddit"), tmp_path)
 
 
 def test_an_unknown_size_is_not_refused(monkeypatch, tmp_path):
     monkeypatch.setenv("GRANDPLUS_MEMORY", "1")
-    check_size(cora(expect=None), tmp_path)
+    check_resources(cora(expect=None), tmp_path)

@@ -1,4 +1,4 @@
-"""How much memory trainings are said to take, and what is done where there is less."""
+"""How many trials are trained side by side, what is done where memory is short, and methods without rows."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,9 @@ from grandplus.pipeline.trials import train_trials
 from grandplus.runtime.errors import GrandPlusError
 
 
-@pytest.mark.parametrize(("kind", "fix"), [(sp.csr_array, "set train.embed to true, lower"), (np.asarray, "; lower")])
+@pytest.mark.parametrize(
+    ("kind", "fix"), [(sp.csr_array, "set train.embed to true, or lower"), (np.asarray, "; lower")]
+)
 def test_too_little_memory_is_refused_before_the_work(tmp_path, monkeypatch, kind, fix):
     monkeypatch.setenv("GRANDPLUS_MEMORY", "100MiB")
     features = kind(np.eye(4, dtype=np.float32))
@@ -36,11 +38,11 @@ def test_as_many_trials_at_once_as_there_is_room_for(tmp_path, monkeypatch, budg
     graph = Graph(as_adjacency(sp.eye_array(4)), np.eye(4, dtype=np.float32), np.zeros(4), ["a", "b"], np.arange(4))
     graph.save(tmp_path)
     settings = load_settings(dataset="cora", matrix="ppr", trials=9)
-    each = settings.train.training_memory(4, 2, sparse=False)
+    each = settings.train.training_memory(4, 4, 2, sparse=False)
     monkeypatch.setenv("GRANDPLUS_MEMORY", str(int(budget * each)))
     asked = []
     monkeypatch.setattr(
-        trials.execution, "map_processes", lambda task, missing, at_most: asked.append((len(missing), at_most)) or []
+        trials.tasks, "map_tasks", lambda task, missing, at_most: asked.append((len(missing), at_most)) or []
     )
     monkeypatch.setenv("GRANDPLUS_DEVICE", "cpu")
     train_trials(tmp_path, tmp_path, tmp_path, settings, live=tmp_path / "live.json")

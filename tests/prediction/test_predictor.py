@@ -1,4 +1,4 @@
-"""A few nodes' answers from their pushed rows, against full inference and its exact bound; which runs are refused."""
+"""Predictions of a few nodes from pushed rows, against full inference and its exact bound; which runs are refused."""
 
 import numpy as np
 import pytest
@@ -44,7 +44,7 @@ def predictor_of(graph, rmax=SETTINGS.gfpush.rmax, **train):
 def first_layer_inputs(predictor, nodes):
     """Dense (b, d), and the L1 errors (b,)."""
     rows = predictor.push(nodes)
-    inputs = predictor.inputs(rows)
+    inputs = predictor.models[0].inputs_of_rows(predictor.graph, rows)
     return inputs[0].to_dense() @ inputs[1].to_dense() if isinstance(inputs, tuple) else inputs, rows.l1_error
 
 
@@ -54,7 +54,7 @@ NODES = np.sort(np.random.default_rng(0).choice(2708, 200, replace=False))
 @pytest.mark.parametrize("batchnorm", [False, True])  # sparse inputs, or dense
 @pytest.mark.parametrize(("rmax", "kept"), [(1e-7, 2), (1e-7, 32), (1e-3, 2**14)])
 def test_first_layer_inputs_of_200_nodes_are_within_their_rows_error(cora, monkeypatch, batchnorm, rmax, kept):
-    monkeypatch.setattr("grandplus.answers.predictor.KEPT", kept)
+    monkeypatch.setattr("grandplus.prediction.predictor.ROW_ENTRIES", kept)
     predictor = predictor_of(cora, rmax=rmax, batchnorm=batchnorm)
     inputs, l1_error = first_layer_inputs(predictor, NODES)
     full = propagate(cora, cora.features, weights=predictor.info.weights)[NODES]
@@ -68,7 +68,7 @@ def test_first_layer_inputs_of_200_nodes_are_within_their_rows_error(cora, monke
 
 
 def test_with_features_of_both_signs_the_bound_is_their_range(cora, monkeypatch):
-    monkeypatch.setattr("grandplus.answers.predictor.KEPT", 3)
+    monkeypatch.setattr("grandplus.prediction.predictor.ROW_ENTRIES", 3)
     features = np.random.default_rng(0).normal(size=(2708, 6)).astype(np.float32)
     graph = Graph(cora.adjacency, features, cora.labels, cora.classes, cora.node_ids)
     predictor = predictor_of(graph)
@@ -84,22 +84,22 @@ def test_with_features_of_both_signs_the_bound_is_their_range(cora, monkeypatch)
 )
 def test_whole_rows_give_what_full_inference_gives(cora, changes):
     predictor = predictor_of(cora, rmax=0, **changes)
-    answers = predictor.answer(NODES[::-20])
-    assert answers.node.tolist() == NODES[::-20][::-1].tolist()
-    expected = predictor.calibration.combine(model.predict_proba(cora) for model in predictor.models)[answers.node]
-    np.testing.assert_allclose(answers.probabilities, expected, atol=2e-5)
-    assert answers.l1_error.max() < 1e-6
-    assert answers.predicted.tolist() == answers.probabilities.argmax(axis=1).tolist()
-    assert answers.confident.tolist() == (answers.probabilities.max(axis=1) >= 0.9).tolist()
+    predictions = predictor.predict(NODES[::-20])
+    assert predictions.node.tolist() == NODES[::-20][::-1].tolist()
+    expected = predictor.calibration.combine(model.predict_proba(cora) for model in predictor.models)[predictions.node]
+    np.testing.assert_allclose(predictions.probabilities, expected, atol=2e-5)
+    assert predictions.l1_error.max() < 1e-6
+    assert predictions.predicted.tolist() == predictions.probabilities.argmax(axis=1).tolist()
+    assert predictions.confident.tolist() == (predictions.probabilities.max(axis=1) >= 0.9).tolist()
 
 
 def test_a_row_keeps_more_entries_than_those_trained_on(cora):
     predictor = predictor_of(cora)
     rows = gfpush(cora, NODES, weights=predictor.info.weights, rmax=predictor.info.rmax, top_k=2708)
-    answers = predictor.answer(NODES)
-    assert answers.node.tolist() == NODES.tolist()
-    assert answers.l1_error.tobytes() == rows.l1_error.tobytes()
-    assert answers.l1_error.max() < 1e-4
+    predictions = predictor.predict(NODES)
+    assert predictions.node.tolist() == NODES.tolist()
+    assert predictions.l1_error.tobytes() == rows.l1_error.tobytes()
+    assert predictions.l1_error.max() < 1e-4
     pushed = predictor.push(NODES)
     for name in ("node", "neighbors", "weights"):
         assert getattr(pushed, name).tobytes() == getattr(rows, name).tobytes()
@@ -126,13 +126,11 @@ def test_a_finished_run_is_loaded(data):
     assert (predictor.info.rmax, predictor.info.top_k, len(predictor.models)) == (1e-4, 3, 2)
     assert predictor.calibration == Calibration(TEMPERATURES, 0.9)
     assert predictor.push(np.array([4])).neighbors.tolist() == [[4, -1, -1, -1, -1]]
-    assert predictor.answer([4, 2, 4]).node.tolist() == [2, 4]
+    assert predictor.predict([4, 2, 4]).node.tolist() == [2, 4]
 
 
 def test_another_dataset_is_refused(data):
-    with pytest.raises(
-        GrandPlusError, match=r"dataset is pubmed; expected cora, which .* dvc exp run -S dataset=pubmed"
-    ):
+    with pytest.raises(GrandPlusError, match=r"dataset is pubmed; expected cora, which the models in .*model are of"):
         Predictor.load(data, dataset="pubmed")
 
 
@@ -146,16 +144,18 @@ def test_too_little_memory_is_refused(data, monkeypatch):
 
 def test_results_of_different_runs_are_refused(data):
     (data / "model" / "trial-00001.safetensors").unlink()
-    with pytest.raises(GrandPlusError, match="of different runs; run dvc repro"):
+    with pytest.raises(
+        GrandPlusError, match="the graph, the rows, the models and the predictions are of different runs"
+    ):
         Predictor.load(data)
 
 
 @pytest.mark.parametrize(
     ("gone", "words"),
     [
-        ("model", "holds no model; run dvc"),
-        ("rows", "holds no rows; run dvc"),
-        ("predictions", "no such file; run dvc"),
+        ("model", "model: holds no model"),
+        ("rows", "rows: holds no rows"),
+        ("predictions", "calibration.json: no such file"),
     ],
 )
 def test_a_stage_that_has_not_run_is_named(data, gone, words):

@@ -25,7 +25,7 @@ from ruamel.yaml import YAML
 
 from experiments import trials
 from grandplus.cli.main import main
-from grandplus.pipeline import cases
+from grandplus.pipeline import cases, rows
 from grandplus.pipeline.card import read_card
 from grandplus.pipeline.cases import Case, prepare
 from grandplus.pipeline.settings import load_settings
@@ -39,20 +39,20 @@ TRIALS = {"network": 9, "propagation": 4}
 DATABASE = ".grandplus/experiments/search-ring-avg.db"
 CARD = "data/catalog/ring-avg-tuned.yaml"
 OUTPUTS = ("experiments/search/ring-avg/table.md", "experiments/search/ring-avg/history.png")
-FEW = 120
+NODES = 120
 
 
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Settings and a dataset of two tables: a ring of three topics, and short trainings."""
     rng = np.random.default_rng(0)
-    topics = np.arange(FEW) * 3 // FEW
-    words = rng.random((FEW, 9)) < np.where(np.arange(9) % 3 == topics[:, None], 0.5, 0.3)
+    topics = np.arange(NODES) * 3 // NODES
+    words = rng.random((NODES, 9)) < np.where(np.arange(9) % 3 == topics[:, None], 0.5, 0.3)
     mirror = tmp_path / "mirror"
     mirror.mkdir()
-    lines = ["\t".join([f"p{i}", *map(str, words[i].astype(int)), f"t{topics[i]}"]) for i in range(FEW)]
+    lines = ["\t".join([f"p{i}", *map(str, words[i].astype(int)), f"t{topics[i]}"]) for i in range(NODES)]
     (mirror / "ring.content").write_text("\n".join([*lines, ""]))
-    (mirror / "ring.cites").write_text("".join(f"p{i}\tp{(i + by) % FEW}\n" for i in range(FEW) for by in (1, 2)))
+    (mirror / "ring.cites").write_text("".join(f"p{i}\tp{(i + by) % NODES}\n" for i in range(NODES) for by in (1, 2)))
     content = YAML(typ="safe").load((CHECKOUT / "data/catalog/cora.yaml").read_text())
     content["source"] = {
         "format": "content-cites",
@@ -61,8 +61,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     }
     content["expect"] = None
     content["preprocess"] |= {"split": "per-class", "train_per_class": 4, "val_per_class": 20, "unlabelled": "all"}
-    for matrix in ("ppr", "avg", "single", "custom"):
-        content[matrix]["train"] |= {"max_epochs": 8, "batch_labelled": 4, "batch_unlabelled": 20}
+    content["train"]["any"] |= {"max_epochs": 8, "batch_labelled": 4, "batch_unlabelled": 20}
     catalog = tmp_path / "data/catalog"
     catalog.mkdir(parents=True)
     YAML().dump(content, catalog / "ring.yaml")
@@ -158,7 +157,7 @@ def test_rows_are_made_once_for_each_propagation_and_the_best_is_by_validation(c
         made.append((settings["rmax"], settings["top_k"], len(settings["weights"])))
         return shards.write_shards(*arguments, **settings)
 
-    monkeypatch.setattr(cases, "write_shards", write_shards)
+    monkeypatch.setattr(rows, "write_shards", write_shards)
     monkeypatch.setattr(trials, "score_trial", None)  # so no test node is looked at
     search("ring", "avg", TRIALS)
     found = studies(checkout)
@@ -166,8 +165,8 @@ def test_rows_are_made_once_for_each_propagation_and_the_best_is_by_validation(c
         (t.params["gfpush.rmax"], t.params["gfpush.top_k"], t.params["gfpush.order"] + 1)
         for t in found["propagation"].trials
     ]
-    card = load_settings(dataset="ring", matrix="avg").gfpush
-    assert sorted(made) == sorted({*asked, (card.rmax, card.top_k, card.order + 1)})
+    card = load_settings(dataset="ring", matrix="avg").flat()["gfpush"]
+    assert sorted(made) == sorted({*asked, (card["rmax"], card["top_k"], card["order"] + 1)})
     # Every seed's score is what a training of the pipeline gives, and the card holds the best mean.
     for trial in found["propagation"].trials[:2]:
         network = max(found["network"].get_trials(states=(TrialState.COMPLETE,)), key=lambda t: t.value)
@@ -181,9 +180,12 @@ def test_rows_are_made_once_for_each_propagation_and_the_best_is_by_validation(c
     tuned = load_settings(dataset="ring-avg-tuned", matrix="avg")
     assert {key: space.own_values("propagation", tuned)[key] for key in best.params} == best.params
     before, after = read_card(Path("data/catalog/ring.yaml")), read_card(Path(CARD))
-    assert [getattr(before, name) for name in ("ppr", "single", "custom")] == [
-        getattr(after, name) for name in ("ppr", "single", "custom")
-    ]
+    for section in ("gfpush", "train"):
+        kept, written = (
+            {matrix: values for matrix, values in getattr(card, section).items() if matrix != "avg"}
+            for card in (before, after)
+        )
+        assert written == kept
     assert (before.source, before.preprocess) == (after.source, after.preprocess)
 
 
@@ -219,7 +221,7 @@ def test_what_cannot_be_trained_is_noted_and_the_search_goes_on(checkout, here, 
 def test_widths_that_memory_has_no_room_for_are_left_out(checkout, here, monkeypatch, capsys):
     features = prepare(Case("ring", "avg"), 3).graph.features
     training = Case("ring", "avg").settings(3).train
-    needed = training.training_memory(features.shape[1], 3, sparse=sp.issparse(features))
+    needed = training.training_memory(*features.shape, 3, sparse=sp.issparse(features))
     monkeypatch.setattr("grandplus.methods.grandplus.inference.BASE", 0)  # which needs less than training, but for this
     monkeypatch.setenv("GRANDPLUS_MEMORY", f"{needed + 2**16}B")
     search("ring", "avg", {"network": 6, "propagation": 1})

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
+import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
@@ -17,9 +18,10 @@ from grandplus.methods import protocol
 from grandplus.methods.grandplus import inference
 from grandplus.methods.grandplus.embedding import Embedding
 from grandplus.methods.grandplus.layer_input import layer_input
-from grandplus.methods.grandplus.random_propagation import Batch, Factors
+from grandplus.methods.grandplus.random_propagation import Batch, Factors, RandomPropagation
 from grandplus.methods.grandplus.settings import Settings
 from grandplus.methods.grandplus.sparse_linear import SparseLinear
+from grandplus.propagation.rows import Rows
 
 
 class MLP(nn.Module):
@@ -114,7 +116,7 @@ def as_input(batch: Batch, device: str) -> Tensor | Factors:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Model(protocol.Model):
+class Model(protocol.RowModel):
     """A trained MLP with all that is needed to use it.
 
     Attributes
@@ -167,6 +169,24 @@ class Model(protocol.Model):
         if self.multiplies_first:
             return None
         return self._scaled(inference.propagate_features(graph, self.weights, self.plan(graph)))
+
+    def inputs_of_rows(self, graph: Graph, rows: Rows) -> Batch:
+        """What the first layer takes of each row: the mean over DropNode, as in validation while training."""
+        features = graph.features
+        propagation = RandomPropagation(
+            features,
+            rows,
+            dropnode=self.settings.dropnode,
+            renormalize=self.settings.renormalize,
+            sparse=sp.issparse(features) and self.mlp.takes_sparse,
+        )
+        return propagation.expected(rows.node)
+
+    def predict_proba_of_rows(self, inputs: Batch) -> NDArray[np.float32]:
+        """Class probabilities float32 (b, C) of the nodes whose inputs these are."""
+        device = next(self.mlp.parameters()).device
+        logits = self.mlp.evaluate(as_input(inputs, device.type))
+        return np.asarray(torch.softmax(logits, dim=-1).cpu().numpy())
 
     def plan(self, graph: Graph) -> inference.Plan:
         """How ``predict_proba`` keeps within ``GRANDPLUS_MEMORY``."""

@@ -55,13 +55,15 @@ class Settings(MethodSettings):
             (inputs + 1) * outputs for inputs, outputs in itertools.pairwise(self.widths(features, classes))
         )
 
-    def training_memory(self, features: int, classes: int, *, sparse: bool) -> int:
+    def training_memory(self, nodes: int, features: int, classes: int, *, sparse: bool) -> int:
         """Bytes that training one model takes at most; files that are memory-mapped are not counted.
 
         Sparse inputs stay sparse into the first layer where they can, and need no dense batch.
 
         Parameters
         ----------
+        nodes : int
+            Of the graph; training has a batch of them in memory.
         features : int
             Width of the feature matrix.
         classes : int
@@ -74,6 +76,10 @@ class Settings(MethodSettings):
         dense = sum(widths[1:]) if stays_sparse else sum(widths)
         values = COPIES_OF_PARAMETERS * self.parameters(features, classes) + COPIES_OF_INPUTS * batch * dense
         return BASE + 4 * values
+
+    def to_save_memory(self, *, sparse: bool) -> list[str]:
+        """Which settings decide the number of values that are trained."""
+        return ["set train.embed to true"] * (sparse and not self.embed) + ["lower train.hidden"]
 
     def widths(self, features: int, classes: int) -> list[int]:
         """Of the inputs of each linear layer, and of the last one's output."""

@@ -1,0 +1,57 @@
+"""Every trial's model is asked for the probabilities of all nodes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from grandplus.graph.graph import Graph
+from grandplus.graph.splits import Splits
+from grandplus.methods.protocol import load_model
+from grandplus.prediction.predictions import write_predictions, write_trial
+from grandplus.runtime import environment
+from grandplus.runtime.errors import ArtifactError
+from grandplus.runtime.progress import progress
+
+
+def infer_trials(graph_folder: Path, model_folder: Path, out: Path) -> None:
+    """Write ``trial-00000.parquet``, … for every model, and ``predictions.parquet``, which combines them.
+
+    See ``write_trial`` and ``write_predictions`` for the tables. Tables that are there already are kept.
+
+    Parameters
+    ----------
+    graph_folder, model_folder : Path
+        Folders of earlier stages.
+    out : Path
+        An existing folder.
+
+    Raises
+    ------
+    ArtifactError
+        There is no model.
+    """
+    torch.set_num_threads(1)  # one thread gives the same bytes anywhere
+    graph, splits = Graph.load(graph_folder), Splits.load(graph_folder)
+    files = sorted(model_folder.glob("trial-*.safetensors"))
+    if not files:
+        raise ArtifactError("holds no model", where=model_folder)
+    first, shared = True, None
+    for trial, file in enumerate(progress(files, "infer", len(files), "trial")):
+        target = out / f"{file.stem}.parquet"
+        if target.exists():
+            continue
+        model = load_model(file, environment.device())
+        if first:  # the trials of a run have the same settings, and so the same inputs
+            first = False
+            _print_plan(model.plan(graph))
+            shared = model.shared_inputs(graph)
+        write_trial(target, graph, splits.of(trial), model.predict_proba(graph, shared))
+    write_predictions(out, graph, splits)
+
+
+def _print_plan(plan: Any) -> None:
+    if plan is not None:
+        print(f"infer: {plan}", flush=True)
