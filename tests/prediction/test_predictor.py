@@ -101,7 +101,7 @@ def test_a_row_keeps_more_entries_than_those_trained_on(cora):
     assert predictions.l1_error.tobytes() == rows.l1_error.tobytes()
     assert predictions.l1_error.max() < 1e-4
     pushed = predictor.push(NODES)
-    for name in ("node", "neighbors", "weights"):
+    for name in ("node", "neighbors", "values"):
         assert getattr(pushed, name).tobytes() == getattr(rows, name).tobytes()
 
 
