@@ -1,12 +1,12 @@
 PYTHON ?= python3
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
-.PHONY: repro test check experiments queue bench faults lock clean
+.PHONY: repro test check docs experiments queue bench faults lock clean
 
 repro: .venv/ready ## run the pipeline and print what came out
 	dvc repro
 	@echo
-	@python -m grandplus results
+	@grandplus results
 
 test: .venv/ready ## run the tests, a process on each core
 	python -m pytest -n auto --dist loadfile --no-loadscope-reorder
@@ -17,11 +17,14 @@ check: .venv/ready ## lint, format, types, and which room imports which
 	mypy
 	lint-imports --no-logo --no-cache
 
+docs: .venv/ready ## the API reference, from docstrings: build/docs/index.html
+	sphinx-build --quiet --fail-on-warning --keep-going docs/api build/docs
+
 experiments: .venv/ready ## all experiments: what differs and what came out
-	@python -m grandplus experiments
+	@grandplus experiments
 
 queue: .venv/ready ## run the queued experiments, and the stages that they share once
-	@python -m grandplus queue
+	@grandplus queue
 
 bench: .venv/ready ## measure GFPush, power iteration, training and embedding against their references; minutes, on an idle machine
 	@failed=0; for part in gfpush power training embedding; do python -m benchmarks.$$part || failed=1; done; exit $$failed
@@ -35,7 +38,7 @@ faults: .venv/ready ## kill every stage in every way, three times each, and dama
 	$(PYTHON) -m venv .venv
 	pip install --quiet --disable-pip-version-check --require-hashes -r requirements/main.lock
 	pip install --quiet --disable-pip-version-check -r requirements/torch.lock
-	@python -c 'import site; open(site.getsitepackages()[0] + "/grandplus.pth", "w").write("$(CURDIR)\n")' # for notebooks elsewhere
+	pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable . # the command grandplus
 	@touch $@
 
 # PyTorch is overridden away and its own needs are named instead, or its CUDA packages would be locked.
@@ -45,4 +48,4 @@ lock:
 	sed -i '1i # Made by make lock; all but PyTorch, which stands in requirements/torch.lock.' requirements/main.lock
 
 clean: ## remove unfinished work and results; DVC's cache and downloads stay
-	rm -rf .grandplus data/raw data/graph data/rows data/model data/predictions reports/plots reports/report.html
+	rm -rf .grandplus data/raw data/graph data/rows data/model data/predictions reports/plots reports/report.html build

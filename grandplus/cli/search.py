@@ -9,11 +9,9 @@ a card, data/catalog/<dataset>-<matrix>-tuned.yaml, and the history into experim
 from __future__ import annotations
 
 import argparse
-import importlib.util
 from typing import Any
 
 from grandplus.propagation.matrices import MATRICES, parameters
-from grandplus.runtime.errors import GrandPlusError
 
 TRIALS = {"network": 16, "propagation": 24}  # of each stage
 
@@ -41,10 +39,8 @@ def run(arguments: argparse.Namespace) -> None:
     Raises
     ------
     GrandPlusError
-        Optuna is not installed, or the search can't be run.
+        The search can't be run.
     """
-    if importlib.util.find_spec("optuna") is None:
-        raise GrandPlusError("the search needs Optuna", fix="run pip install -e '.[search]'")
     from grandplus.search.run import search  # here, as torch and Optuna take seconds
 
     search(arguments.dataset, arguments.matrix, {stage: getattr(arguments, stage) for stage in TRIALS})

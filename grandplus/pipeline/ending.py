@@ -12,6 +12,8 @@ from grandplus.runtime.errors import GrandPlusError
 
 KEPT = "interrupted; finished work is kept, so running it again goes on from there"
 _FULL = (errno.ENOSPC, errno.EDQUOT)
+# Packages that come with an extra of this one (pyproject.toml).
+_EXTRA_OF = {"dvc": "pipeline", "jinja2": "pipeline", "matplotlib": "pipeline", "optuna": "search"}
 
 
 def ending(work: Callable[[], int | None], interrupted: str = KEPT) -> int:
@@ -33,6 +35,11 @@ def ending(work: Callable[[], int | None], interrupted: str = KEPT) -> int:
         return work() or 0
     except GrandPlusError as error:
         return _told(f"error: {with_remedy(error)}", 2)
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package not in _EXTRA_OF:
+            raise
+        return _told(f"error: {package} is not installed; run pip install 'grandplus[{_EXTRA_OF[package]}]'", 2)
     except OSError as error:
         if error.errno not in _FULL:
             raise

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import shutil
 import signal
@@ -269,9 +268,3 @@ def test_a_gpu_that_is_asked_for_is_not_ignored(checkout, monkeypatch, capsys):
     assert "GRANDPLUS_DEVICE is 'cuda'; expected auto or cpu, where experiments train" in capsys.readouterr().err
     with pytest.raises(GrandPlusError, match="GRANDPLUS_DEVICE is 'cuda'"):
         trials.fill(checkout / "trials.csv", [Case("ring", "avg")], 1)
-
-
-def test_without_optuna_it_says_how_to_get_it(monkeypatch, capsys):
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    assert main(["search", "ring"]) == 2
-    assert "pip install -e '.[search]'" in capsys.readouterr().err
