@@ -19,7 +19,7 @@ from grandplus.datasets.arrays.checks import edges_of, features_of
 from grandplus.datasets.preprocess import preprocess
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import Reading, Source
-from grandplus.graph.features import FEW, suited_scaling
+from grandplus.graph.features import MIN_FEATURES_FOR_DROPOUT, suited_scaling
 from grandplus.graph.graph import Graph
 from grandplus.graph.settings import Preprocess
 from grandplus.graph.splits import Splits
@@ -139,8 +139,9 @@ class GrandPlusClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         chosen = {
             "split": "public" if split else "per-class",
             "features": self.features or suited_scaling(matrix),
-            "dropout_input": 0.5 * (matrix.shape[1] >= FEW) if self.dropout_input is None else self.dropout_input,
         }
+        if self.dropout_input is None:
+            chosen["dropout_input"] = 0.5 * (matrix.shape[1] >= MIN_FEATURES_FOR_DROPOUT)
         matrix_of_pi, preprocessing, push, settings = self._chosen(chosen)
         raw = RawGraph(edges, nodes, matrix, labels, names, np.arange(nodes), [split] if split else [])
         graph, splits = preprocess(raw, preprocessing, seed=self.seed, trials=self.trials, name=_NAME)

@@ -14,7 +14,7 @@ def work(settings: Settings) -> None:
         raw = read(RAW, settings.source, CATALOG)
         steps.update()
         graph, splits = make_graph(raw, settings)
-        splits.refuse_half_tested()
+        splits.check_tested()
         steps.update()
         graph.save(folder)
         splits.save(folder)

@@ -2,38 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import Expect
 from grandplus.graph.adjacency import Adjacency, build_adjacency
 from grandplus.graph.drawing import make_splits
-from grandplus.graph.features import (
-    Features,
-    adjacency_rows,
-    degree,
-    onehot_degree,
-    row_normalize,
-    standardize,
-    zero_rows,
-)
+from grandplus.graph.features import Features, zero_rows
+from grandplus.graph.fitted import RAW_ROWS, FittedFeatures
 from grandplus.graph.graph import Graph
 from grandplus.graph.settings import Preprocess
 from grandplus.graph.splits import Splits
 from grandplus.runtime.errors import GrandPlusError
-
-_SCALED: dict[str, Callable[[Features], Features]] = {
-    "row-normalize": row_normalize,
-    "standardize": standardize,
-    "as-is": lambda features: features,
-}
-_MADE: dict[str, Callable[[Adjacency], Features]] = {
-    "degree": degree,
-    "onehot-degree": onehot_degree,
-    "adjacency": adjacency_rows,
-}
 
 
 def preprocess(
@@ -75,18 +55,19 @@ def preprocess(
         found = f"no edge joins two of {raw.nodes} nodes"
         raise GrandPlusError(found, where=name, expected="a graph with edges")
     _check_classes(raw, name)
-    features = _features(raw, adjacency, settings.features, name)
+    raw_rows = _raw_rows(raw, adjacency, settings.features, name)
+    fitted = FittedFeatures.fit(settings.features, raw_rows, names=raw.feature_names, node_ids=raw.node_ids)
+    features = fitted.transform(raw_rows)
     facts |= {
         "nodes": raw.nodes,
         "classes": len(raw.classes),
         "features": int(features.shape[1]),
         "unlabelled_nodes": int((raw.labels < 0).sum()),
-        "zero_feature_rows": zero_rows(features),
+        "zero_feature_rows": zero_rows(features if settings.features in RAW_ROWS else raw_rows),
     }
     if expect is not None:
         _check_counts(facts, expect, name)
-    features = _SCALED.get(settings.features, _SCALED["as-is"])(features)
-    graph = Graph(adjacency, features, raw.labels, raw.classes, raw.node_ids, facts)
+    graph = Graph(adjacency, features, raw.labels, raw.classes, raw.node_ids, facts, fitted)
     return graph, make_splits(raw.labels, settings, raw.splits, classes=raw.classes, seed=seed, trials=trials)
 
 
@@ -100,14 +81,13 @@ def _check_classes(raw: RawGraph, name: str) -> None:
         raise GrandPlusError(only, where=name, expected="two classes at least")
 
 
-def _features(raw: RawGraph, adjacency: Adjacency, choice: str, name: str) -> Features:
-    """The data's own, or those that the settings make from the graph; never the latter unasked."""
-    if choice in _MADE:
-        return _MADE[choice](adjacency)
+def _raw_rows(raw: RawGraph, adjacency: Adjacency, kind: str, name: str) -> Features:
+    """The data's own features, or what stands for them where the settings ask for features made from the graph."""
+    if kind in RAW_ROWS:
+        return RAW_ROWS[kind](adjacency)
     if raw.features is None:
-        fix = f"choose preprocess.features: {', '.join(_MADE)} (import --features)"
-        found = f"the data has no features, and preprocess.features is {choice}"
-        raise GrandPlusError(found, where=name, fix=fix)
+        fix = f"choose preprocess.features: {', '.join(RAW_ROWS)} (import --features)"
+        raise GrandPlusError(f"the data has no features, and preprocess.features is {kind}", where=name, fix=fix)
     return raw.features
 
 
@@ -115,7 +95,8 @@ def _check_counts(facts: dict[str, int], expect: Expect, name: str) -> None:
     for key, wanted in expect.model_dump().items():
         if wanted is not None and facts[key] != wanted:
             raise GrandPlusError(
-                f"the files of {name} hold {facts[key]} {key}",
+                f"the files hold {facts[key]} {key}",
+                where=name,
                 expected=f"{wanted}, as the card says under expect",
                 fix="correct the card if the data is right",
             )

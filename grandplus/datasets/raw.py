@@ -30,16 +30,25 @@ READERS = {
 class RawGraph:
     """A graph with features and labels, node by node in the order of its files.
 
-    Parameters
+    Attributes
     ----------
-    edges : (2, E) int32 or int64, as found: duplicates, both directions and self-loops are left in.
-    nodes : number of nodes n.
-    features : (n, d) float32 CSR matrix, or array; not normalised. None where the files have none.
-    labels : (n,) int64 class numbers; -1 where unknown.
-    classes : names, by class number.
-    node_ids : (n,) original ids.
-    splits : the splits that the files come with, each int64 nodes of "train", "val" and, if it isn't just the
+    edges : int32 or int64 (2, E)
+        As the files have them: with duplicates, both directions and self-loops.
+    nodes : int
+        Number of nodes n.
+    features : float32 (n, d) ndarray or scipy CSR, or None
+        Not scaled; None where the files have none.
+    labels : int64 (n,)
+        Class numbers; -1 where unknown.
+    classes : list of str
+        Names, by class number.
+    node_ids : (n,)
+        The ids of the files.
+    splits : list of dict
+        The splits that the files come with, each with the nodes, int64, of "train", "val" and, if it isn't just the
         others, "test".
+    feature_names : list of str or None
+        Of the columns of ``features``, where the files name them.
     """
 
     edges: NDArray[Any]
@@ -49,6 +58,7 @@ class RawGraph:
     classes: list[str]
     node_ids: NDArray[Any]
     splits: list[dict[str, NDArray[np.int64]]]
+    feature_names: list[str] | None = None
 
 
 def read(folder: Path, source: Source, catalog: Path) -> RawGraph:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from grandplus.graph.files import map_array
 from grandplus.graph.symmetrize import symmetrize
-from grandplus.runtime.errors import ArgumentError, GrandPlusError
+from grandplus.runtime.errors import ArgumentError, ArtifactError
 
 INT32_IDS = 2**31  # node ids below this are stored as int32
 
@@ -26,9 +26,12 @@ INT32_IDS = 2**31  # node ids below this are stored as int32
 class Adjacency:
     """A symmetric 0/1 matrix without diagonal, as CSR with sorted rows.
 
+    Attributes
+    ----------
     indptr : int64 (n + 1,)
     indices : int32 or int64 (stored entries,)
-    folder : that it was loaded from, if it was: another process is then sent no arrays but loads it too
+    folder : Path or None
+        The folder that it was loaded from. Another process is then sent this path, and loads the arrays itself.
     """
 
     indptr: NDArray[np.int64]
@@ -37,6 +40,7 @@ class Adjacency:
 
     @property
     def nodes(self) -> int:
+        """Number of nodes n."""
         return len(self.indptr) - 1
 
     @property
@@ -46,17 +50,25 @@ class Adjacency:
 
     @functools.cached_property
     def fingerprint(self) -> str:
-        """SHA-256 of the structure; what rows of this graph are known by."""
+        """SHA-256 of the structure, by which rows name the graph that they belong to."""
         digest = hashlib.sha256(self.indptr.data)
         digest.update(self.indices.data)
         return digest.hexdigest()
 
     def save(self, folder: Path) -> None:
+        """Write both arrays into an existing folder."""
         np.save(folder / "indptr.npy", self.indptr)
         np.save(folder / "indices.npy", self.indices)
 
     @classmethod
     def load(cls, folder: Path | str) -> Adjacency:
+        """Memory-map a saved adjacency; its arrays are read-only.
+
+        Raises
+        ------
+        ArtifactError
+            A file is missing or damaged.
+        """
         folder = Path(folder).absolute()
         return cls(map_array(folder / "indptr.npy"), map_array(folder / "indices.npy"), folder)
 
@@ -69,17 +81,22 @@ class Adjacency:
 def adjacency_at(folder: Path, fingerprint: str) -> Adjacency:
     """The adjacency of a saved graph, memory-mapped and checked once for all tasks of a process.
 
-    fingerprint : the one that it must have
+    Parameters
+    ----------
+    folder : Path
+    fingerprint : str
+        The one that it must have.
 
     Raises
     ------
-    GrandPlusError : there is no such folder, or another graph in it.
+    ArtifactError
+        There is no such folder, or another graph in it.
     """
     if _adjacency_at(folder).fingerprint != fingerprint:
-        _adjacency_at.cache_clear()  # it may have been made anew since
+        _adjacency_at.cache_clear()  # the folder may have been written again since
     if _adjacency_at(folder).fingerprint != fingerprint:
-        raise GrandPlusError(
-            "holds another graph for this process than for the one that gave it work",
+        raise ArtifactError(
+            "holds another graph for this process than for the one that sent the task",
             where=folder,
             fix="keep the project in a folder that all machines share",
         )
@@ -96,16 +113,26 @@ def build_adjacency(edges: NDArray[Any], nodes: int) -> tuple[Adjacency, dict[st
 
     Parameters
     ----------
-    edges : int32 or int64 (2, E), any order, either or both directions, with duplicates and self-loops;
-        may be memory-mapped
-    nodes : n; ids are 0 .. n - 1
+    edges : int32 or int64 (2, E)
+        In any order, in one direction or both, with duplicates and self-loops; may be memory-mapped.
+    nodes : int
+        n; ids are 0 .. n - 1.
 
     Returns
     -------
-    Adjacency and what was done: ``edges`` (undirected, kept), ``merged_duplicates`` (entries that
-    repeat an undirected edge, the other direction included), ``dropped_self_loops`` (entries),
-    ``isolated_nodes`` (nodes left without an edge; they stay in the graph).
+    adjacency : Adjacency
+    facts : dict of int
+        ``edges`` (undirected, kept), ``merged_duplicates`` (entries that repeat an undirected edge, the other direction
+        included), ``dropped_self_loops`` (entries) and ``isolated_nodes`` (nodes without an edge; they stay in the
+        graph).
 
+    Raises
+    ------
+    ArgumentError
+        An edge names a node that is not there.
+
+    Examples
+    --------
     >>> adjacency, facts = build_adjacency(np.array([[0, 1, 2, 2], [1, 0, 1, 2]]), nodes=4)
     >>> adjacency.indptr.tolist(), adjacency.indices.tolist()
     ([0, 1, 3, 4, 4], [1, 0, 2, 1])
@@ -114,12 +141,12 @@ def build_adjacency(edges: NDArray[Any], nodes: int) -> tuple[Adjacency, dict[st
     """
     if edges.size and (edges.min() < 0 or edges.max() >= nodes):
         bad = int(edges.min() if edges.min() < 0 else edges.max())
-        raise GrandPlusError(f"an edge names node {bad}", expected=f"ids from 0 to {nodes - 1}")
+        raise ArgumentError(f"an edge names node {bad}", expected=f"ids from 0 to {nodes - 1}")
     indptr, indices, loops = symmetrize(edges, nodes, np.int32 if nodes <= INT32_IDS else np.int64)
-    kept = len(indices) // 2
+    undirected = len(indices) // 2
     facts = {
-        "edges": kept,
-        "merged_duplicates": edges.shape[1] - loops - kept,
+        "edges": undirected,
+        "merged_duplicates": edges.shape[1] - loops - undirected,
         "dropped_self_loops": loops,
         "isolated_nodes": int((np.diff(indptr) == 0).sum()),
     }
@@ -127,17 +154,28 @@ def build_adjacency(edges: NDArray[Any], nodes: int) -> tuple[Adjacency, dict[st
 
 
 def as_adjacency(matrix: Any) -> Adjacency:
-    """What a notebook has -> Adjacency: any scipy sparse matrix is symmetrised, its values ignored.
+    """The adjacency of a graph that a notebook holds.
+
+    Parameters
+    ----------
+    matrix : (n, n) scipy sparse, Adjacency or Graph
+        A sparse matrix is symmetrised; its values are ignored, but for stored zeros, which are no edges.
 
     Raises
     ------
-    ArgumentError : the matrix is not square, or of no known kind.
+    ArgumentError
+        The matrix is not square, or of no known kind.
+
+    Examples
+    --------
+    >>> as_adjacency(sp.csr_array([[0, 0.5], [0, 0]])).indices.tolist()
+    [1, 0]
     """
     if isinstance(matrix, Adjacency):
         return matrix
-    held = getattr(matrix, "adjacency", None)
-    if isinstance(held, Adjacency):  # of a Graph
-        return held
+    of_graph = getattr(matrix, "adjacency", None)
+    if isinstance(of_graph, Adjacency):
+        return of_graph
     if not sp.issparse(matrix):
         raise ArgumentError(f"adjacency is a {type(matrix).__name__}", expected="a scipy sparse matrix or a Graph")
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:

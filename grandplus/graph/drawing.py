@@ -1,8 +1,9 @@
-"""Draw the split of every trial: from the data's own, a number of nodes per class, or from all nodes alike."""
+"""The split of every trial: the data's own, or drawn from each class, or from all labelled nodes alike."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -11,6 +12,14 @@ from numpy.typing import NDArray
 from grandplus.graph.settings import Preprocess
 from grandplus.graph.splits import EVERY_TRIAL, SAME_AS_TEST, UNKNOWN, Nodes, Splits, outside
 from grandplus.runtime.errors import GrandPlusError
+
+
+class _Part(NamedTuple):
+    """Nodes that the table of splits lists."""
+
+    trial: int
+    name: str
+    nodes: Nodes
 
 
 def make_splits(
@@ -22,80 +31,111 @@ def make_splits(
     trials: int,
     classes: Sequence[str] = (),
 ) -> Splits:
-    """Draw every trial's split.
+    """Draw the split of every trial.
 
     Parameters
     ----------
-    labels : int64 (n,), -1 where unknown; such nodes are in no part but ``unlabelled``, which has those that would be
-        in test where it is to be the same
-    public : the splits that the data came with (train, val, and test if it isn't all others with a label), for
-        ``split: public``; trial i takes split i, and begins anew after the last
-    classes : names, for errors
+    labels : int64 (n,)
+        -1 where unknown. Such nodes are in no part but ``unlabelled``; if ``settings.unlabelled`` is "test", it has
+        those of them that would be test nodes if they had a label.
+    settings : Preprocess
+    public : list of dict
+        The splits that the data came with, each with the nodes of "train", "val" and, if it isn't all others with a
+        label, "test". Used for ``split: public``: trial i takes split i, and begins anew after the last.
+    seed, trials : int
+        Trial i's split is drawn from (seed, i).
+    classes : sequence of str
+        Names of the classes, for errors.
+
+    Returns
+    -------
+    Splits
 
     Raises
     ------
-    GrandPlusError : no public split, or one whose parts overlap, or too few labelled nodes for the wanted one.
+    GrandPlusError
+        There is no public split, or one whose parts overlap, or there are too few labelled nodes for the wanted split.
     """
-    given = _usable(public, labels) if settings.split == "public" else []
-    parts: list[tuple[int, str, Nodes]] = []
-    if len(given) == 1:
-        parts += [(EVERY_TRIAL, part, nodes) for part, nodes in given[0].items()]
+    given = _given_splits(public, labels) if settings.split == "public" else []
+    parts = [_Part(EVERY_TRIAL, name, nodes) for name, nodes in given[0].items()] if len(given) == 1 else []
     for trial in range(trials):
         rng = np.random.default_rng([seed, trial])
-        if settings.split == "public":
-            mine = given[trial % len(given)]
-            train = mine["train"]
-            parts += [(trial, part, nodes) for part, nodes in mine.items() if len(given) > 1]
-        else:
-            train, val = _DRAWS[settings.split](labels, settings, rng, classes)
-            if not len(val):
-                raise GrandPlusError("no labelled node is left to validate", expected="more labelled nodes")
-            parts += [(trial, "train", train), (trial, "val", val)]
-        if isinstance(settings.unlabelled, int) and settings.unlabelled < len(labels) - len(train):
-            pool = outside(len(labels), train)
-            parts.append((trial, "unlabelled", np.sort(rng.choice(pool, settings.unlabelled, replace=False))))
-    rest = {"test", "unlabelled"} - {part for _, part, _ in parts}
+        split = given[trial % len(given)] if given else _drawn(labels, settings, rng, classes)
+        if len(given) != 1:  # a single one is there already, for every trial
+            parts += [_Part(trial, name, nodes) for name, nodes in split.items()]
+        if isinstance(settings.unlabelled, int) and settings.unlabelled < len(labels) - len(split["train"]):
+            parts.append(_Part(trial, "unlabelled", _sample(len(labels), split["train"], settings.unlabelled, rng)))
+    implied = _implied({part.name for part in parts}, settings)
+    if "test" in implied and (labels < 0).any():
+        parts.append(_Part(EVERY_TRIAL, UNKNOWN, np.flatnonzero(labels < 0)))
+    return Splits(len(labels), trials, _table(parts), implied)
+
+
+def _drawn(
+    labels: NDArray[np.int64], settings: Preprocess, rng: np.random.Generator, classes: Sequence[str]
+) -> dict[str, Nodes]:
+    """The training and validation nodes of one trial."""
+    train, val = _DRAWS[settings.split](labels, settings, rng, classes)
+    if not len(val):
+        raise GrandPlusError("no labelled node is left to validate", expected="more labelled nodes")
+    return {"train": train, "val": val}
+
+
+def _sample(nodes: int, train: Nodes, size: int, rng: np.random.Generator) -> Nodes:
+    """U': some of the nodes that are not trained on."""
+    return np.sort(rng.choice(outside(nodes, train), size, replace=False))
+
+
+def _implied(listed: set[str], settings: Preprocess) -> frozenset[str]:
+    """The parts that follow from the others, so that the table doesn't list them."""
+    implied = {"test", "unlabelled"} - listed
     if settings.unlabelled == "test":
-        rest = rest - {"unlabelled"} | {SAME_AS_TEST}
-    if "test" in rest and (labels < 0).any():
-        parts.append((EVERY_TRIAL, UNKNOWN, np.flatnonzero(labels < 0)))
-    table = pa.table(
+        implied = implied - {"unlabelled"} | {SAME_AS_TEST}
+    return frozenset(implied)
+
+
+def _table(parts: list[_Part]) -> pa.Table:
+    sizes = [len(part.nodes) for part in parts]
+    return pa.table(
         {
-            "trial": pa.array(np.repeat([t for t, _, _ in parts], [len(n) for _, _, n in parts]), pa.int32()),
-            "node": pa.array(np.concatenate([nodes for _, _, nodes in parts]), pa.int64()),
-            "part": pa.array(np.repeat([p for _, p, _ in parts], [len(n) for _, _, n in parts]), pa.string()),
+            "trial": pa.array(np.repeat([part.trial for part in parts], sizes), pa.int32()),
+            "node": pa.array(np.concatenate([part.nodes for part in parts]), pa.int64()),
+            "part": pa.array(np.repeat([part.name for part in parts], sizes), pa.string()),
         }
     )
-    return Splits(len(labels), trials, table, frozenset(rest))
 
 
-def _usable(public: list[dict[str, Nodes]], labels: NDArray[np.int64]) -> list[dict[str, Nodes]]:
-    """The data's own splits, checked, without the nodes that have no label."""
+def _given_splits(public: list[dict[str, Nodes]], labels: NDArray[np.int64]) -> list[dict[str, Nodes]]:
+    """The data's own splits, checked; nodes without a label are left out, but for those of a test part."""
     if not public:
         fix = "take per-class or uniform, or import lists of ids"
         raise GrandPlusError("preprocess.split is public, but the data has no split", fix=fix)
-    found = []
+    splits = []
     for number, split in enumerate(public):
         where = "the data's split" if len(public) == 1 else f"split {number} of the data"
-        known = {part: nodes[labels[nodes] >= 0] for part, nodes in split.items()}
+        labelled = {part: nodes[labels[nodes] >= 0] for part, nodes in split.items()}
         if "test" in split:
-            known[UNKNOWN] = split["test"][labels[split["test"]] < 0]
+            labelled[UNKNOWN] = split["test"][labels[split["test"]] < 0]
         for part in ("train", "val"):
-            if not len(known.get(part, ())):
+            if not len(labelled.get(part, ())):
                 raise GrandPlusError(f"{where} has no labelled {part} node", fix="take per-class or uniform")
-        nodes, counts = np.unique(np.concatenate(list(split.values())), return_counts=True)
-        if counts.max() > 1:
-            twice = nodes[counts.argmax()]
-            parts = " and ".join(part for part in split if twice in split[part])
-            raise GrandPlusError(f"{where} has node {twice} in {parts}", expected="each node once")
-        found.append(known)
-    return found
+        _check_disjoint(split, where)
+        splits.append(labelled)
+    return splits
+
+
+def _check_disjoint(split: dict[str, Nodes], where: str) -> None:
+    nodes, counts = np.unique(np.concatenate(list(split.values())), return_counts=True)
+    if counts.max() > 1:
+        twice = nodes[counts.argmax()]
+        parts = " and ".join(part for part in split if twice in split[part])
+        raise GrandPlusError(f"{where} has node {twice} in {parts}", expected="each node once")
 
 
 def _per_class(
     labels: NDArray[np.int64], settings: Preprocess, rng: np.random.Generator, classes: Sequence[str]
 ) -> tuple[Nodes, Nodes]:
-    """The same number of nodes from each class; from one that has fewer, what it has."""
+    """The same number of nodes from each class; fewer from a class that has fewer."""
     train, val = [], []
     for label in np.unique(labels[labels >= 0]):
         members = np.flatnonzero(labels == label)
@@ -110,7 +150,7 @@ def _per_class(
 def _uniform(
     labels: NDArray[np.int64], settings: Preprocess, rng: np.random.Generator, _: Sequence[str]
 ) -> tuple[Nodes, Nodes]:
-    """As many nodes as a per-class split has, from all labelled ones alike."""
+    """As many nodes as a per-class split has, drawn from all labelled nodes alike."""
     known = np.flatnonzero(labels >= 0)
     classes = len(np.unique(labels[known]))
     train_count, val_count = _counts(len(known), classes, settings, f"{len(known)} labelled nodes are too few")
@@ -118,27 +158,30 @@ def _uniform(
     return drawn[:train_count], np.sort(drawn[train_count:])
 
 
-def _counts(there: int, classes: int, settings: Preprocess, found: str) -> tuple[int, int]:
-    """How many nodes train and validate, of those that are there.
+def _counts(available: int, classes: int, settings: Preprocess, shortage: str) -> tuple[int, int]:
+    """How many nodes to train and to validate on, of those that are available.
 
-    Where they are too few, two thirds of them do, in the wanted proportion, and one at least trains.
+    If they are too few, two thirds of them are taken, in the wanted proportion, and at least one of them trains.
+
+    Parameters
+    ----------
+    shortage : str
+        What to say of too few.
     """
     train, val = settings.train_per_class * classes, settings.val_per_class * classes
-    if there >= train + val:
+    if available >= train + val:
         return train, val
     if settings.shortage == "fail":
         raise GrandPlusError(
-            found,
+            shortage,
             expected=f"at least {train} to train and {val} to validate",
             fix="lower them, or set preprocess.split to uniform, or preprocess.shortage to shrink in place of fail, "
             "which takes fewer where there are fewer",
         )
-    used = there - there // 3
-    fewer = min(train, max(1, used * train // (train + val)))
-    return fewer, min(val, used - fewer)
+    taken = available - available // 3
+    fewer = min(train, max(1, taken * train // (train + val)))
+    return fewer, min(val, taken - fewer)
 
 
 _Draw = Callable[[NDArray[np.int64], Preprocess, np.random.Generator, Sequence[str]], tuple[Nodes, Nodes]]
-
-
 _DRAWS: dict[str, _Draw] = {"per-class": _per_class, "uniform": _uniform}

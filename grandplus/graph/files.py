@@ -15,7 +15,13 @@ from grandplus.runtime.errors import ArtifactError
 
 
 def read_parquet(file: Path) -> pa.Table:
-    """Read a table of data/graph."""
+    """Read a Parquet file.
+
+    Raises
+    ------
+    ArtifactError
+        It is missing or damaged.
+    """
     try:
         return pq.read_table(file)
     except FileNotFoundError:
@@ -25,6 +31,13 @@ def read_parquet(file: Path) -> pa.Table:
 
 
 def map_array(file: Path) -> NDArray[Any]:
+    """Memory-map a ``.npy`` file, read-only.
+
+    Raises
+    ------
+    ArtifactError
+        It is missing or damaged.
+    """
     try:
         mapped = np.load(file, mmap_mode="r", allow_pickle=False)
         return np.asarray(mapped)  # a plain view: numba knows no memmap
@@ -35,6 +48,13 @@ def map_array(file: Path) -> NDArray[Any]:
 
 
 def read_json(file: Path) -> Any:
+    """Read a JSON file.
+
+    Raises
+    ------
+    ArtifactError
+        It is missing or damaged.
+    """
     try:
         return json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -44,4 +64,5 @@ def read_json(file: Path) -> Any:
 
 
 def write_json(file: Path, content: Any) -> None:
+    """Write a JSON file, with the keys of a mapping sorted, so that equal contents are equal bytes."""
     file.write_text(json.dumps(content, indent=2, sort_keys=isinstance(content, dict)) + "\n", encoding="utf-8")

@@ -1,7 +1,7 @@
 """The graph: a symmetric CSR adjacency without self-loops, features, labels and names.
 
-On disk it is a folder of ``.npy`` arrays, read by memory-mapping, with ``graph.json`` saying
-what was counted, merged and dropped. The self-loop of Ã = A + I is never stored: the kernels
+On disk it is a folder of ``.npy`` arrays, read by memory-mapping. ``graph.json`` says what was counted, merged and
+dropped, ``features.json`` what was fitted to the features. The self-loop of Ã = A + I is never stored: the kernels
 add it, exactly once, whatever the input held.
 """
 
@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from grandplus.graph.adjacency import Adjacency
 from grandplus.graph.features import Features, csr_of
 from grandplus.graph.files import map_array, read_json, read_parquet, write_json
-from grandplus.runtime.errors import ArtifactError
+from grandplus.graph.fitted import FittedFeatures
+from grandplus.runtime.errors import ArgumentError, ArtifactError
 
 FORMAT_VERSION = 1
 
@@ -29,12 +30,20 @@ FORMAT_VERSION = 1
 class Graph:
     """A graph with what training needs.
 
+    Attributes
+    ----------
     adjacency : Adjacency of n nodes
-    features : float32 (n, d), dense or scipy CSR
-    labels : int64 (n,), numbers into ``classes``; -1 where unknown
-    classes : names
-    node_ids : (n,), the ids that the data came with
-    facts : what was counted, merged and dropped on the way here
+    features : float32 (n, d), ndarray or scipy CSR
+    labels : int64 (n,)
+        Numbers into ``classes``; -1 where unknown.
+    classes : list of str
+        Names, by class number.
+    node_ids : (n,)
+        The ids that the data came with.
+    facts : dict
+        What preprocessing counted, merged and dropped.
+    fitted : FittedFeatures
+        How ``features`` were made from raw ones.
     """
 
     adjacency: Adjacency
@@ -43,9 +52,15 @@ class Graph:
     classes: list[str]
     node_ids: NDArray[Any]
     facts: dict[str, Any] = field(default_factory=dict)
+    fitted: FittedFeatures = field(default_factory=lambda: FittedFeatures("as-is"))
 
     def save(self, folder: Path) -> None:
-        """Write the arrays into an existing folder."""
+        """Write the files into an existing folder.
+
+        Parameters
+        ----------
+        folder : Path
+        """
         self.adjacency.save(folder)
         if not sp.issparse(self.features):
             np.save(folder / "features.npy", self.features)
@@ -58,16 +73,28 @@ class Graph:
         ids = pa.table({"row": pa.array(np.arange(len(self.node_ids))), "id": pa.array(self.node_ids)})
         pq.write_table(ids, folder / "node_ids.parquet")
         width = {"features": int(self.features.shape[1])}
+        write_json(folder / "features.json", self.fitted.to_json())
         write_json(folder / "graph.json", self.facts | width | {"format_version": FORMAT_VERSION})
 
     @classmethod
     def load(cls, folder: Path | str) -> Graph:
-        """Memory-map a saved graph; its arrays are read-only."""
+        """Memory-map a saved graph; its arrays are read-only.
+
+        Parameters
+        ----------
+        folder : path
+
+        Raises
+        ------
+        ArtifactError
+            A file is missing or damaged, or of another format.
+        """
         folder = Path(folder)
         facts = read_json(folder / "graph.json")
         if facts.get("format_version") != FORMAT_VERSION:
-            found = f"format version is {facts.get('format_version')}"
-            raise ArtifactError(found, where=folder, expected=str(FORMAT_VERSION))
+            raise ArtifactError(
+                f"format version is {facts.get('format_version')}", where=folder, expected=str(FORMAT_VERSION)
+            )
         return cls(
             adjacency=Adjacency.load(folder),
             features=_load_features(folder, int(facts["features"])),
@@ -75,6 +102,7 @@ class Graph:
             classes=list(read_json(folder / "classes.json")),
             node_ids=read_parquet(folder / "node_ids.parquet")["id"].to_numpy(),
             facts=facts,
+            fitted=_load_fitted(folder / "features.json"),
         )
 
 
@@ -84,3 +112,10 @@ def _load_features(folder: Path, width: int) -> Features:
         return dense
     indptr, indices, data = (map_array(folder / f"features.{part}.npy") for part in ("indptr", "indices", "data"))
     return csr_of(indptr, indices, data, width)
+
+
+def _load_fitted(file: Path) -> FittedFeatures:
+    try:
+        return FittedFeatures.from_json(read_json(file))
+    except ArgumentError as error:
+        raise ArtifactError(error.found, where=file, expected="what preprocessing fitted to the features") from None

@@ -1,8 +1,7 @@
 """Which nodes are labelled (L), unlabelled (U'), for validation and for test, in every trial.
 
-Trial i depends on (seed, i) alone, so more trials never change the first ones. Kept as one
-table (trial, node, part); what is the same in every trial stands once, under trial -1, and
-"all the rest" is implied instead of listed.
+Trial i depends on (seed, i) alone, so more trials never change the first ones. The splits are one table (trial, node,
+part). What is the same in every trial stands once, under trial -1. A part that holds all other nodes is not listed.
 """
 
 from __future__ import annotations
@@ -17,40 +16,74 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from grandplus.graph.files import read_parquet
-from grandplus.runtime.errors import GrandPlusError
+from grandplus.runtime.errors import ArgumentError, GrandPlusError
 
 Nodes = NDArray[np.int64]
 PARTS = ("train", "val", "test", "unlabelled")
 EVERY_TRIAL = -1
 SAME_AS_TEST = "unlabelled=test"
 UNKNOWN = "unknown"  # part of nodes that would be in test if they had a label
-REST = b"rest"  # metadata: parts that hold all the nodes which ...
+REST = b"rest"  # key of the metadata under which the parts are named that the table doesn't list
 
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """One trial's nodes, each int64 and sorted but for ``train``, which keeps its order."""
+    """The nodes of one trial.
+
+    Attributes
+    ----------
+    train, val, test : int64 arrays
+        Disjoint. All but ``train`` are sorted.
+    unlabelled : int64 array
+        U': sorted, and disjoint from ``train`` only.
+    """
 
     train: Nodes
     val: Nodes
     test: Nodes
-    unlabelled: Nodes  # U', outside of train only
+    unlabelled: Nodes
 
 
 @dataclass(frozen=True, eq=False)
 class Splits:
-    """All trials' splits of a graph of ``nodes`` nodes."""
+    """The splits of all trials.
+
+    Attributes
+    ----------
+    nodes : int
+        Of the graph.
+    trials : int
+    table : pyarrow.Table
+        Columns trial (int32), node (int64) and part (string).
+    rest : frozenset of str
+        The parts that the table doesn't list: "test" holds all nodes with a label that are in neither train nor val,
+        "unlabelled" all but train. SAME_AS_TEST: unlabelled nodes are the test nodes and those without a label that
+        would be among them.
+    """
 
     nodes: int
     trials: int
-    table: pa.Table  # trial int32, node int64, part string
-    # "test": nodes with a label in neither train nor val; "unlabelled": all but train; SAME_AS_TEST, unknown included
+    table: pa.Table
     rest: frozenset[str]
 
     def of(self, trial: int) -> Split:
-        """The split of one trial."""
+        """The split of one trial.
+
+        Parameters
+        ----------
+        trial : int
+
+        Returns
+        -------
+        Split
+
+        Raises
+        ------
+        ArgumentError
+            There is no such trial.
+        """
         if not 0 <= trial < self.trials:
-            raise GrandPlusError(f"trial {trial} is not in the splits", expected=f"0 to {self.trials - 1}")
+            raise ArgumentError(f"trial {trial} is not in the splits", expected=f"0 to {self.trials - 1}")
         mine = self.table.filter(pc.is_in(self.table["trial"], pa.array([EVERY_TRIAL, trial], pa.int32())))
         part = {name: mine.filter(pc.equal(mine["part"], name))["node"].to_numpy() for name in PARTS}
         unknown = mine.filter(pc.equal(mine["part"], UNKNOWN))["node"].to_numpy()
@@ -63,32 +96,50 @@ class Splits:
         return Split(**part)
 
     def needing_rows(self) -> Nodes:
-        """L ∪ U' ∪ validation over all trials: the nodes whose rows are computed, sorted."""
-        found = np.zeros(self.nodes, bool)
+        """L ∪ U' ∪ validation over all trials: the nodes whose rows are computed.
+
+        Returns
+        -------
+        int64 array, sorted
+        """
+        needed = np.zeros(self.nodes, bool)
         for trial in range(self.trials):
             split = self.of(trial)
             for nodes in (split.train, split.val, split.unlabelled):
-                found[nodes] = True
-        return np.flatnonzero(found)
+                needed[nodes] = True
+        return np.flatnonzero(needed)
 
-    def refuse_half_tested(self) -> None:
-        """Trials are measured by the same part: test, or validation where no trial has a test node left.
+    def check_tested(self) -> None:
+        """Check that all trials can be measured by the same part.
+
+        That is test, or validation if no trial has a test node.
 
         Raises
         ------
-        GrandPlusError : some trials have test nodes and others have none.
+        GrandPlusError
+            Some trials have test nodes and others have none.
         """
         tested = [bool(len(self.of(trial).test)) for trial in range(self.trials)]
         if len(set(tested)) > 1:
-            found = f"trial {tested.index(False)} has no test node with a label, and trial {tested.index(True)} has"
-            raise GrandPlusError(found, expected="some in every trial, or in none")
+            raise GrandPlusError(
+                f"trial {tested.index(False)} has no test node with a label, and trial {tested.index(True)} has",
+                expected="some in every trial, or in none",
+            )
 
     def save(self, folder: Path) -> None:
+        """Write ``splits.parquet`` into an existing folder."""
         metadata = {REST: ",".join(sorted(self.rest)), b"nodes": str(self.nodes), b"trials": str(self.trials)}
         pq.write_table(self.table.replace_schema_metadata(metadata), folder / "splits.parquet")
 
     @classmethod
     def load(cls, folder: Path | str) -> Splits:
+        """Read what ``save`` has written.
+
+        Raises
+        ------
+        ArtifactError
+            The file is missing or damaged.
+        """
         table = read_parquet(Path(folder) / "splits.parquet")
         metadata = table.schema.metadata
         rest = frozenset(filter(None, metadata[REST].decode().split(",")))
@@ -96,6 +147,13 @@ class Splits:
 
 
 def outside(nodes: int, *groups: Nodes) -> Nodes:
+    """All nodes of a graph that are in none of some groups.
+
+    Examples
+    --------
+    >>> outside(5, np.array([3]), np.array([0, 1])).tolist()
+    [2, 4]
+    """
     rest = np.ones(nodes, bool)
     for group in groups:
         rest[group] = False

@@ -26,12 +26,20 @@ def symmetrize(
 
     Parameters
     ----------
-    edges : int32 or int64 (2, E), ids from 0 to ``nodes`` - 1
-    index_type : of the ids in the result: int32 or int64
+    edges : int32 or int64 (2, E)
+        Ids from 0 to ``nodes`` - 1.
+    nodes : int
+        n.
+    index_type : {int32, int64}
+        Of the ids in the result.
 
     Returns
     -------
-    indptr int64 (n + 1,), indices (2 m,) sorted within rows, and how many entries were self-loops.
+    indptr : int64 (n + 1,)
+    indices : (2 m,)
+        Sorted within rows.
+    loops : int
+        How many entries were self-loops.
     """
     indptr = np.zeros(nodes + 1, np.int64)
     loops = sum(_count(*piece, indptr) for piece in _pieces(edges))
@@ -46,8 +54,8 @@ def symmetrize(
 
     for _ in pools.map_threads(sort, range(0, nodes, BLOCK)):
         pass
-    kept = _merge(indptr, indices)
-    return indptr, indices[:kept], loops
+    left = _merge(indptr, indices)
+    return indptr, indices[:left], loops
 
 
 def _pieces(edges: NDArray[Any]) -> Iterator[NDArray[Any]]:

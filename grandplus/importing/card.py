@@ -8,7 +8,7 @@ from typing import Any
 from ruamel.yaml import YAML
 
 from grandplus.datasets.raw import RawGraph
-from grandplus.graph.features import FEW
+from grandplus.graph.features import MIN_FEATURES_FOR_DROPOUT
 
 LARGE = 100_000  # nodes: from here on, settings like those of the paper's large graphs
 WIDE = 100_000  # features: from here on, they are embedded
@@ -67,9 +67,9 @@ def card_text(
 def _hyperparameters(features: str, raw: RawGraph) -> tuple[str, dict[str, Any]]:
     """Why these, and what differs from the defaults of training."""
     own = 0 if raw.features is None else int(raw.features.shape[1])
-    width = {"degree": 1, "onehot-degree": FEW, "adjacency": raw.nodes}.get(features, own)
+    width = {"degree": 1, "onehot-degree": MIN_FEATURES_FOR_DROPOUT, "adjacency": raw.nodes}.get(features, own)
     sparse = features == "adjacency" or (features not in ("degree", "standardize") and hasattr(raw.features, "indptr"))
     if width >= WIDE and sparse:
         return _WHY["wide"], _WIDE
     why, values = (_WHY["large"], _LARGE) if raw.nodes >= LARGE else (_WHY["small"], _SMALL)
-    return why, values | ({"dropout_input": 0} if width < FEW else {})
+    return why, values | ({"dropout_input": 0} if width < MIN_FEATURES_FOR_DROPOUT else {})

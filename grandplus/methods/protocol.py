@@ -66,7 +66,7 @@ class Model(ABC):
     settings : MethodSettings
         What it was trained with.
     preprocessing : dict
-        What preprocessing fitted to the features, see `grandplus.graph.features.FittedFeatures`.
+        What preprocessing fitted to the features, see `grandplus.graph.fitted.FittedFeatures`.
     info : dict
         What it was trained on, and how its training went: ``steps``, ``best_step`` (of the parameters that it has) and
         ``val_accuracy`` (at that step).

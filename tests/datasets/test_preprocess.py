@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from grandplus.datasets.preprocess import preprocess
 from grandplus.graph.graph import Graph
 from grandplus.pipeline.settings import load_settings
+from grandplus.pipeline.steps import make_graph
 
 ROOT = Path(__file__).resolve().parents[2]
 # Merged and dropped entries explain the paper's table, which counts 5,429, 4,732 and 44,338 edges.
@@ -31,7 +31,7 @@ FACTS = {
 
 
 def saved(raw_graph: Callable, name: str, file_format: str, folder: Path) -> Path:
-    graph, splits = preprocess(raw_graph(name, file_format), load_settings(ROOT, dataset=name, trials=3))
+    graph, splits = make_graph(raw_graph(name, file_format), load_settings(ROOT, dataset=name, trials=3))
     folder.mkdir()
     graph.save(folder)
     splits.save(folder)
@@ -48,7 +48,7 @@ def test_graph_as_it_is_known(raw_graph, tmp_path, name, file_format):
     sums = np.asarray(graph.features.sum(axis=1)).ravel()
     np.testing.assert_allclose(sums[sums > 0], 1, atol=1e-5)
     assert (sums == 0).sum() == FACTS[name]["zero_feature_rows"]
-    _, splits = preprocess(raw_graph(name, file_format), load_settings(ROOT, dataset=name, trials=3))
+    _, splits = make_graph(raw_graph(name, file_format), load_settings(ROOT, dataset=name, trials=3))
     for trial in range(3):
         split = splits.of(trial)
         assert np.bincount(graph.labels[split.train]).tolist() == [20] * FACTS[name]["classes"]

@@ -11,7 +11,8 @@ from hypothesis.extra import numpy as hnp
 
 from grandplus.graph import features as module
 from grandplus.graph.adjacency import as_adjacency
-from grandplus.graph.features import adjacency_rows, degree, onehot_degree, row_normalize, zero_rows
+from grandplus.graph.features import row_normalize, zero_rows
+from grandplus.graph.fitted import RAW_ROWS, FittedFeatures
 
 
 @pytest.mark.parametrize("kind", [np.array, sp.csr_array, sp.csr_matrix])
@@ -67,9 +68,15 @@ def test_features_made_from_the_graph():
     for u, v in edges:
         dense[u, v] = dense[v, u] = 1
     found = dense.sum(axis=1)  # degrees: 3, 1, 1, 2, 1, 0
-    assert degree(adjacency) == pytest.approx(np.log1p(found)[:, None])
-    assert onehot_degree(adjacency).toarray().tolist() == [[float(d == column) for column in range(4)] for d in found]
-    assert adjacency_rows(adjacency).toarray() == pytest.approx(dense / np.maximum(found, 1)[:, None])
-    for made in (degree, onehot_degree, adjacency_rows):
-        assert made(adjacency).dtype == np.float32
-        assert np.all(np.isfinite(made(adjacency).toarray() if sp.issparse(made(adjacency)) else made(adjacency)))
+    made = {kind: fitted_rows(kind, adjacency) for kind in ("degree", "onehot-degree", "adjacency")}
+    assert made["degree"] == pytest.approx(np.log1p(found)[:, None])
+    assert made["onehot-degree"].toarray().tolist() == [[float(d == column) for column in range(4)] for d in found]
+    assert made["adjacency"].toarray() == pytest.approx(dense / np.maximum(found, 1)[:, None])
+    for features in made.values():
+        assert features.dtype == np.float32
+        assert np.all(np.isfinite(features.toarray() if sp.issparse(features) else features))
+
+
+def fitted_rows(kind, adjacency):
+    raw = RAW_ROWS[kind](adjacency)
+    return FittedFeatures.fit(kind, raw, node_ids=np.arange(adjacency.nodes)).transform(raw)

@@ -8,7 +8,11 @@ import scipy.sparse as sp
 from sklearn.preprocessing import StandardScaler
 
 from grandplus.graph import features as module
-from grandplus.graph.features import standardize
+from grandplus.graph.fitted import FittedFeatures
+
+
+def standardize(features):
+    return FittedFeatures.fit("standardize", features).transform(features)
 
 
 @pytest.mark.parametrize("rows", [1, 7, 1000])

@@ -10,7 +10,7 @@ from processes import CHECKOUT
 from stages_in_process import make_graph_folders, run_stage
 
 from grandplus.datasets.arrays import checks as arrays
-from grandplus.graph import graph as graphs
+from grandplus.graph import adjacency as adjacencies
 from grandplus.graph.graph import Graph
 from grandplus.pipeline.settings import Settings, load_settings
 from grandplus.propagation.rows import Rows
@@ -27,7 +27,7 @@ def test_every_stage_takes_ids_of_64_bits(name, tmp_path, monkeypatch):
     recipe = settings.source.synthetic.model_copy(update={"features": min(1000, settings.source.synthetic.features)})
     settings = settings.model_copy(update={"source": settings.source.model_copy(update={"synthetic": recipe})})
     narrow = run(settings, tmp_path / "narrow")
-    for module in (graphs, arrays):
+    for module in (adjacencies, arrays):
         monkeypatch.setattr(module, "INT32_IDS", 0)
     wide = run(settings, tmp_path / "wide")
     assert Graph.load(wide / "graph").adjacency.indices.dtype == np.int64

@@ -85,7 +85,7 @@ def test_the_card_becomes_a_graph_with_a_split_for_each_trial(checkout):
 def test_counts_that_the_card_does_not_expect_are_named(checkout):
     file = checkout / CATALOG / "mine.yaml"
     file.write_text(file.read_text().replace("edges: 240", "edges: 241"))
-    with pytest.raises(GrandPlusError, match=r"mine\.yaml: the files of mine hold 240 edges; expected 241"):
+    with pytest.raises(GrandPlusError, match=r"mine: the files hold 240 edges; expected 241, as the card says"):
         run(checkout, load_settings(checkout, dataset="mine"))
 
 

@@ -55,7 +55,7 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
         starts, stops = same_type(*pieces)
         ids = pc.unique(pa.concat_arrays([starts, stops]))
         order_of_ids = order_of(ids)
-        labels, classes, features = np.full(len(ids), -1), list[str](), None
+        labels, classes, features, feature_names = np.full(len(ids), -1), list[str](), None, None
     else:
         nodes = look(folder / how.nodes, header=isinstance(how.id, str))
         id_column = nodes.column(how.id or _missing("id", folder))
@@ -63,7 +63,7 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
         refuse_repeated(ids, nodes)
         order_of_ids = order_of(ids)
         labels, classes = _labels(nodes, how.label, len(ids), source)
-        features = _features(folder, nodes, how, ids)
+        features, feature_names = _features(folder, nodes, how, ids)
         labels, features = labels[order_of_ids], None if features is None else features[order_of_ids]
     ids = ids.take(pa.array(order_of_ids))
     return RawGraph(
@@ -74,6 +74,7 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
         classes=classes,
         node_ids=as_numpy(ids),
         splits=[],
+        feature_names=feature_names,
     )
 
 
@@ -90,21 +91,21 @@ def _labels(nodes: Table, label: Column | None, count: int, source: Source) -> t
     return class_numbers(pieces, source, where, nodes.line)
 
 
-def _features(folder: Path, nodes: Table, how: Reading, ids: pa.Array) -> Any:
-    """In the order of the node table; None where there are none."""
+def _features(folder: Path, nodes: Table, how: Reading, ids: pa.Array) -> tuple[Any, list[str] | None]:
+    """Features in the order of the node table, and their names; None for what there is not."""
     if how.features is not None:
-        return feature_files.read(folder / how.features, ids)
+        return feature_files.read(folder / how.features, ids), None
     taken = [nodes.column(column) for column in (how.id, how.label, *how.ignore) if column is not None]
     columns = [column for column in range(nodes.width) if column not in taken]
     if not columns:
-        return None
-    found = np.empty((len(ids), len(columns)), np.float32)
+        return None, None
+    features = np.empty((len(ids), len(columns)), np.float32)
     row = 0
-    for piece in nodes.pieces(columns):
-        for place, values in enumerate(piece):
-            found[row : row + len(values), place] = _numbers(values, nodes, columns[place], row)
-        row += len(piece[0])
-    return found
+    for pieces in nodes.pieces(columns):
+        for position, values in enumerate(pieces):
+            features[row : row + len(values), position] = _numbers(values, nodes, columns[position], row)
+        row += len(pieces[0])
+    return features, [nodes.names[column] for column in columns] if nodes.names else None
 
 
 def _numbers(values: pa.Array, nodes: Table, column: int, row: int) -> NDArray[np.float64]:

@@ -146,7 +146,12 @@ def fit(
     model.load_state_dict(stopping.best.state)
     outcome = {"steps": step + 1, "best_step": stopping.best_step, "val_accuracy": stopping.best_accuracy}
     trained = Model(
-        classes=classes, settings=settings, info={**(info or {}), **outcome}, mlp=model, weights=rows.info.weights
+        classes=classes,
+        settings=settings,
+        preprocessing=task.graph.fitted.to_json(),
+        info={**(info or {}), **outcome},
+        mlp=model,
+        weights=rows.info.weights,
     )
     return Trained(trained, history)
 
