@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from grandplus.graph.graph import Graph
+from grandplus.pipeline.graphs import make_graph
 from grandplus.pipeline.settings import load_settings
-from grandplus.pipeline.steps import make_graph
 
 ROOT = Path(__file__).resolve().parents[2]
 # Merged and dropped entries explain the paper's table, which counts 5,429, 4,732 and 44,338 edges.
