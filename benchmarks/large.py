@@ -1,12 +1,12 @@
-"""What do large graphs take, stage by stage? Synthetic twins of the paper's, one trial of each.
+"""What do large graphs cost, stage by stage? One trial on synthetic twins of the paper's graphs.
 
     python -m benchmarks.large twin-mag-scholar-c --matrix single avg
     python -m benchmarks.large twin-mag-scholar-c --matrix single avg --scale 0.01 0.03 0.1 0.3
     python -m benchmarks.large --plot
 
-Runs the stages as ``dvc repro`` would, in a folder that is removed afterwards, and adds a line a stage to
-large.csv: seconds, the largest process's resident memory (files that it maps included), and that of all
-processes together, which is looked at ten times a second. The plot is drawn from large.csv.
+Runs the stages as ``dvc repro`` would, in a folder that is removed afterwards, and adds a line for each stage to
+large.csv: seconds, the resident memory of the largest process (files that it maps included), and that of all its
+processes together, which is measured ten times a second. The plot is drawn from large.csv.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ ONCE, EACH = ("download", "preprocess"), ("gfpush", "train", "infer", "evaluate"
 COLUMNS = (
     "dataset", "scale", "nodes", "edges", "matrix", "stage", "seconds", "gib", "gib_together",
 )  # fmt: skip
-PROJECT = Path(__file__).parents[1]
+PROJECT = Path(__file__).resolve().parents[1]
+CHECKOUT = ("dvc.yaml", "stages", "grandplus", "data/catalog")  # what a stage finds in its folder
 
 
 def main() -> None:
@@ -57,12 +58,14 @@ def main() -> None:
 
 
 def measure(folder: Path, dataset: str, scale: float, matrices: list[str]) -> list[dict[str, Any]]:
-    """A line a stage; those before the rows are the same for all matrices, and run once."""
+    """A line for each stage; those before gfpush are the same for all matrices, and run once."""
     (folder / "data").mkdir()
-    (folder / "data/catalog").symlink_to(PROJECT / "data/catalog")
+    for name in CHECKOUT:
+        (folder / name).symlink_to(PROJECT / name)
     lines = []
     for matrix in matrices:
-        params = {"dataset": dataset, "matrix": matrix, "seed": 0, "trials": 1, "synthetic": {"scale": scale}}
+        params = {"dataset": dataset, "model": "grandplus", "matrix": matrix, "seed": 0, "trials": 1}
+        params["synthetic"] = {"scale": scale}
         (folder / "params.yaml").write_text(json.dumps(params))  # JSON is YAML
         for stage in (ONCE if matrix == matrices[0] else ()) + EACH:
             line = {"dataset": dataset, "scale": scale, "matrix": matrix if stage in EACH else ""}
@@ -75,41 +78,39 @@ def measure(folder: Path, dataset: str, scale: float, matrices: list[str]) -> li
 def run(folder: Path, stage: str) -> dict[str, float]:
     """Seconds and memory of a stage."""
     start = time.perf_counter()
-    paths = os.pathsep.join(filter(None, [str(PROJECT), os.environ.get("PYTHONPATH")]))
-    process = subprocess.Popen(
-        [sys.executable, "-m", f"stages.{stage}"], cwd=folder, env=os.environ | {"PYTHONPATH": paths}
-    )
-    together = Watch(process.pid)
+    process = subprocess.Popen([sys.executable, "-m", f"stages.{stage}"], cwd=folder)
+    memory = MemoryWatch(process.pid)
     _, status, usage = os.wait4(process.pid, 0)
     seconds = time.perf_counter() - start
     if status:
         sys.exit(f"{stage} failed")
-    largest = max(usage.ru_maxrss * 1024, together.largest)  # its own children's peaks are watched
-    return {"seconds": seconds, "gib": largest / 2**30, "gib_together": together.peak() / 2**30}
+    largest = max(usage.ru_maxrss * 1024, memory.largest)  # the first is exact, but of the process alone
+    return {"seconds": seconds, "gib": largest / 2**30, "gib_together": memory.peak() / 2**30}
 
 
-class Watch:
-    """Looks at the resident memory of a process and what it started, until it ends."""
+class MemoryWatch:
+    """Measures the resident memory of a process and of those that it started, until it ends."""
 
     def __init__(self, pid: int) -> None:
-        self.largest = self.most = 0
+        self.largest = 0  # of one process
+        self._together = 0
         self._thread = threading.Thread(target=self._look, args=(psutil.Process(pid),), daemon=True)
         self._thread.start()
 
     def peak(self) -> int:
-        """Of all together, once the process has ended."""
+        """The most that all processes held together; waits for the end of the process."""
         self._thread.join()
-        return self.most
+        return self._together
 
     def _look(self, process: Any) -> None:
         while True:
             try:
-                sizes = [one.memory_info().rss for one in (process, *process.children(recursive=True))]
+                sizes = [each.memory_info().rss for each in (process, *process.children(recursive=True))]
             except psutil.Error:
                 if not process.is_running():
                     return
                 continue
-            self.largest, self.most = max(self.largest, *sizes), max(self.most, sum(sizes))
+            self.largest, self._together = max(self.largest, *sizes), max(self._together, sum(sizes))
             if process.status() == psutil.STATUS_ZOMBIE:
                 return
             time.sleep(0.1)

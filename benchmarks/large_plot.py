@@ -1,4 +1,4 @@
-"""large.csv as a picture: cost of each stage against the size of the graph."""
+"""A plot of large.csv: the cost of each stage against the size of the graph."""
 
 from __future__ import annotations
 
@@ -11,19 +11,22 @@ from matplotlib import pyplot as plt
 from grandplus.evaluation.figures import save
 
 STAGES = ("download", "preprocess", "gfpush", "train", "infer")
-LARGEST = 3  # below them, starting Python and loading libraries is most of it
+FITTED_SIZES = 3  # the largest; at smaller ones starting Python and loading libraries takes most of the time
 NAMES = {"download": "generate"}
 
 
 def draw(rows: list[dict[str, Any]], dataset: str, matrix: str, file: Path) -> dict[str, float]:
-    """Seconds and memory against edges, log-log; the slope of each stage's seconds over the largest sizes."""
-    of_it = [row for row in rows if row["dataset"] == dataset and row["matrix"] in ("", matrix)]
+    """Draw seconds and memory against edges, both axes logarithmic; returns each stage's slope of seconds, fitted to
+    the largest sizes."""
+    selected = [row for row in rows if row["dataset"] == dataset and row["matrix"] in ("", matrix)]
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.5), layout="constrained")
     slopes = {}
     for stage in STAGES:
-        points = sorted((float(r["edges"]), float(r["seconds"]), float(r["gib"])) for r in of_it if r["stage"] == stage)
+        points = sorted(
+            (float(r["edges"]), float(r["seconds"]), float(r["gib"])) for r in selected if r["stage"] == stage
+        )
         edges, seconds, gib = np.array(points).T
-        slopes[stage] = float(np.polyfit(np.log(edges[-LARGEST:]), np.log(seconds[-LARGEST:]), 1)[0])
+        slopes[stage] = float(np.polyfit(np.log(edges[-FITTED_SIZES:]), np.log(seconds[-FITTED_SIZES:]), 1)[0])
         name = NAMES.get(stage, stage)
         left.loglog(edges, seconds, "o-", label=f"{name}, slope {slopes[stage]:.2f}")
         right.loglog(edges, gib, "o-", label=name)
