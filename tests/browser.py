@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from processes import LIMIT_SECONDS
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 OPTIONS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run")
-PATIENCE = 60  # seconds for an answer, which takes a fraction of one
 _START = """
 import os, sys
 os.dup2(int(sys.argv[1]), 3)
@@ -123,7 +123,7 @@ class _Browser:
 
     def _next(self) -> dict[str, Any]:
         while b"\0" not in self._rest:
-            ready, _, _ = select.select([self._in], [], [], PATIENCE)
+            ready, _, _ = select.select([self._in], [], [], LIMIT_SECONDS)
             piece = os.read(self._in, 2**16) if ready else b""
             assert piece, "the browser has ended, or says nothing any more"
             self._rest += piece

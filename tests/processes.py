@@ -1,4 +1,4 @@
-"""Other processes for tests: scripts that use this checkout's code, and a look at what is alive."""
+"""Other processes for tests: scripts that use this checkout's code, a look at what is alive, and how to wait."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import grandplus
 
 CHECKOUT = Path(grandplus.__file__).resolve().parents[1]
-PATIENCE = 30  # seconds until something that must happen is given up; it takes a fraction of that
+LIMIT_SECONDS = 600  # until a test gives up what takes a fraction of a second on an idle machine
+POLL_SECONDS = 0.02
 
 
 @contextmanager
@@ -41,7 +43,7 @@ def python(script: Path, *arguments: object, **environment: str) -> Iterator[sub
 
 def finished(process: subprocess.Popen[str]) -> str:
     """Its output, once it has ended without an error."""
-    out, errors = process.communicate(timeout=2 * PATIENCE)
+    out, errors = process.communicate(timeout=LIMIT_SECONDS)
     assert process.returncode == 0, errors
     return out
 
@@ -55,8 +57,29 @@ def is_alive(process: int) -> bool:
     return status.rpartition(")")[2].split()[0] not in "ZX"
 
 
-def wait_until(condition: Callable[[], bool], what: str) -> None:
-    end = time.monotonic() + PATIENCE
+def wait_for(condition: Callable[[], object], what: str, process: subprocess.Popen[Any] | None = None) -> None:
+    """Wait until something is so; fails when it can't come any more, or after ten minutes.
+
+    Parameters
+    ----------
+    condition : callable
+    what : str
+        What is waited for, to be told.
+    process : Popen, optional
+        Whose doing it is: when it has ended, the condition is looked at for the last time.
+    """
+    limit = time.monotonic() + LIMIT_SECONDS
     while not condition():
-        assert time.monotonic() < end, f"in vain: {what}"
-        time.sleep(0.02)
+        ended = process is not None and process.poll() is not None
+        if ended and condition():
+            return
+        assert not ended, f"{what}: the process that it should come from has ended with {process.returncode}"
+        assert time.monotonic() < limit, f"{what}: it has not come"
+        time.sleep(POLL_SECONDS)
+
+
+def meet(folder: Path, count: int) -> int:
+    """For worker processes: wait until so many of them are here; the id of this one."""
+    (folder / str(os.getpid())).touch()
+    wait_for(lambda: len(list(folder.iterdir())) >= count, f"{count} processes")
+    return os.getpid()

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+from processes import LIMIT_SECONDS, POLL_SECONDS, wait_for
 from project import copy_project
 from ruamel.yaml import YAML
 
@@ -29,9 +30,6 @@ VICTIMS = {"group": signal.SIGKILL, "main": signal.SIGKILL, "dvc": signal.SIGKIL
 SETTINGS = {"dataset": "cora", "matrix": "ppr", "trials": 3, "gfpush": {"rmax": 1e-5}, "train": {"max_epochs": 6}}
 Note = Callable[[object, str, str, str, str, "list[str]", str], None]  # a line of the table
 MARK = "GRANDPLUS_FAULTS_RUN"  # in the environment of each process of a run: workspace and number
-POLL_SECONDS = 0.02
-GRACE_SECONDS = 2  # for a process to notice that its parent is gone, on top of DVC's start
-LIMIT_SECONDS = 300  # far beyond any run: a rerun that waits for a lock forever
 
 
 class Workspace:
@@ -174,13 +172,13 @@ class Workspace:
     def _rerun(self, stage: str) -> list[str]:
         dvc = self.start("repro")
         main = _main_of(dvc, stage)
-        limit = time.monotonic() + GRACE_SECONDS
-        while main and self.alive(earlier=True) and main.pid not in self._writers() and time.monotonic() < limit:
-            time.sleep(POLL_SECONDS)
+        if main:  # those of the killed run have until it writes to notice that their parent is gone
+            gone = f"the processes of the run whose {stage} was killed end"
+            wait_for(lambda: not (self.alive(earlier=True) and main.is_running()) or main.pid in self._writers(), gone)
         earlier = [f"{process} of an earlier run is alive beside the rerun" for process in self.alive(earlier=True)]
         failed = [f"the rerun failed:\n{self.log.read_text()}"] if _wait(dvc) else []
         idle = [] if main else [f"the rerun did not run {stage}"]
-        _, orphans = psutil.wait_procs(self.alive(), timeout=5)  # one that is just ending is none
+        _, orphans = psutil.wait_procs(self.alive(), timeout=LIMIT_SECONDS)  # one that is just ending is none
         return earlier + failed + idle + [f"{process} is an orphan" for process in orphans]
 
     def _rerun_alone(self) -> list[str]:

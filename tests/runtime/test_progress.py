@@ -3,7 +3,7 @@
 import io
 
 import pytest
-from processes import wait_until
+from processes import wait_for
 
 from grandplus.runtime import progress
 from grandplus.runtime.progress import Progress
@@ -24,13 +24,13 @@ def test_a_log_gets_whole_lines_while_a_unit_takes_long(monkeypatch):
     log = io.StringIO()
     monkeypatch.setattr("sys.stderr", log)
     with Progress("train", 4, "trial", done=1, note=lambda: "step 10") as bar:
-        wait_until(lambda: log.getvalue().count("\n") >= 2, "two lines of a unit that goes on")
+        wait_for(lambda: log.getvalue().count("\n") >= 2, "two lines of a unit that goes on")
         assert "\r" not in log.getvalue()
         first = log.getvalue().splitlines()[0]
         assert first.startswith("train: 1 of 4 trials after 00:0")
         assert first.endswith("; step 10")
         bar.update()
-        wait_until(lambda: "train: 2 of 4 trials" in log.getvalue(), "a line with the finished unit")
+        wait_for(lambda: "train: 2 of 4 trials" in log.getvalue(), "a line with the finished unit")
         assert " left; step 10" in log.getvalue()
 
 
@@ -47,6 +47,6 @@ def test_a_terminal_gets_a_bar(monkeypatch):
     monkeypatch.setattr("sys.stderr", terminal)
     with Progress("push", 4, "shard", note=lambda: "so far so good") as bar:
         bar.update(2)
-        wait_until(lambda: "so far so good" in terminal.getvalue(), "the note behind the bar")
+        wait_for(lambda: "so far so good" in terminal.getvalue(), "the note behind the bar")
     assert "push:  50%" in terminal.getvalue()
     assert "shard/s" in terminal.getvalue()

@@ -19,7 +19,7 @@ import optuna
 import pytest
 import scipy.sparse as sp
 from optuna.trial import TrialState
-from processes import CHECKOUT, wait_until
+from processes import CHECKOUT, wait_for
 from ruamel.yaml import YAML
 
 from experiments import trials
@@ -117,7 +117,7 @@ def test_a_killed_search_keeps_its_trials_and_ends_as_an_undisturbed_one(checkou
         (checkout / file).unlink()
     arguments = ("ring", *(f"--{stage}={count}" for stage, count in TRIALS.items()))
     with command(*arguments, workers=1) as process:
-        wait_until(lambda: count_finished(checkout) >= 5, "five trials")
+        wait_for(lambda: count_finished(checkout) >= 5, "five trials", process)
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
     kept = finished_trials(checkout)
