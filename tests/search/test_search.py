@@ -221,7 +221,7 @@ def test_widths_that_memory_has_no_room_for_are_left_out(checkout, here, monkeyp
     features = prepare(Case("ring", "avg"), 3).graph.features
     training = Case("ring", "avg").settings(3).train
     needed = training.training_memory(*features.shape, 3, sparse=sp.issparse(features))
-    monkeypatch.setattr("grandplus.methods.grandplus.inference.BASE", 0)  # which needs less than training, but for this
+    monkeypatch.setattr("grandplus.propagation.plan.BASE", 0)  # which needs less than training, but for this
     monkeypatch.setenv("GRANDPLUS_MEMORY", f"{needed + 2**16}B")
     search("ring", "avg", {"network": 6, "propagation": 1})
     [left_out] = [line for line in capsys.readouterr().out.splitlines() if line.startswith("left out")]

@@ -1,9 +1,6 @@
-"""Propagation for predictions of all nodes (the paper's Eq. 15), within a budget of memory."""
+"""Propagation of features, or of their products with a weight, for predictions of all nodes (the paper's Eq. 15)."""
 
 from __future__ import annotations
-
-import tempfile
-from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,95 +11,10 @@ from grandplus.graph.features import Features
 from grandplus.graph.graph import Graph
 from grandplus.methods.grandplus.csr import CSR
 from grandplus.propagation.columns import propagate_columns
-from grandplus.propagation.power import BUFFERS, LINE
-from grandplus.runtime import environment, pools
-from grandplus.runtime.errors import GrandPlusError
-from grandplus.runtime.storage import reserve
+from grandplus.propagation.plan import Plan
+from grandplus.runtime import pools
 
-GIB = 2**30
-BASE = 400 * 2**20  # of the process itself, with PyTorch
 ROWS_AT_ONCE = 8192
-
-
-@dataclass(frozen=True)
-class Plan:
-    """How inference keeps within a budget of memory.
-
-    Attributes
-    ----------
-    width : int
-        Columns in all.
-    columns : int
-        Columns to propagate at a time.
-    in_memory : bool
-        Whether the array of all columns is in memory; else it lies in a file that is memory-mapped.
-    peak : int
-        Bytes of memory, as predicted. Files that are memory-mapped are not counted, but the adjacency is.
-    """
-
-    width: int
-    columns: int
-    in_memory: bool
-    peak: int
-
-    def __str__(self) -> str:
-        where = "" if self.in_memory else ", kept in a file"
-        return f"{self.peak / GIB:.2f} GiB of memory at most, {self.columns} of {self.width} columns at a time{where}"
-
-    def array(self, nodes: int) -> NDArray[np.float32]:
-        """An array (nodes, width) where the plan says.
-
-        Raises
-        ------
-        GrandPlusError
-            The disk has no room for the file.
-        """
-        if self.in_memory:
-            return np.empty((nodes, self.width), np.float32)
-        size = 4 * nodes * self.width
-        # Without a name, so that nothing is left however this process ends.
-        with tempfile.TemporaryFile(dir=environment.scratch_folder()) as file:
-            try:
-                reserve(file.fileno(), size)
-                file.truncate(size)
-            except OSError as error:
-                found = f"inference can't keep {size / GIB:.2f} GiB in a file: {error.strerror}"
-                fix = "set GRANDPLUS_SCRATCH to a folder with more room, or GRANDPLUS_MEMORY higher"
-                raise GrandPlusError(found, where=environment.scratch_folder(), fix=fix) from None
-            return np.memmap(file, np.float32, "r+", shape=(nodes, self.width))
-
-
-def plan(graph: Graph, width: int, parameters: int) -> Plan:
-    """Take as many columns at a time as ``GRANDPLUS_MEMORY`` allows; any number gives the same bytes.
-
-    Parameters
-    ----------
-    graph : Graph
-    width : int
-        Columns to propagate.
-    parameters : int
-        Bytes of the model's parameters.
-
-    Raises
-    ------
-    GrandPlusError
-        The budget is too small for any plan.
-    """
-    nodes, budget = graph.adjacency.nodes, environment.memory()
-    adjacency = graph.adjacency.indptr.nbytes + graph.adjacency.indices.nbytes
-    fixed = BASE + parameters + adjacency + 4 * nodes * len(graph.classes)
-    a_column = 4 * BUFFERS * nodes
-    least = min(width, LINE)
-    for in_memory in (True, False):
-        held = 4 * nodes * width if in_memory else 0
-        columns = min(width, (budget - fixed - held) // max(a_column, 1))
-        if columns >= least:
-            return Plan(width, columns, in_memory, fixed + held + columns * a_column)
-    needed = (fixed + least * a_column) / GIB
-    raise GrandPlusError(
-        f"inference would need {needed:.2f} GiB of memory, and may use {budget / GIB:.2f}",
-        fix="set GRANDPLUS_MEMORY higher if the machine has more, or use one that has",
-    )
 
 
 def propagate_features(graph: Graph, weights: tuple[float, ...], plan: Plan) -> NDArray[np.float32]:

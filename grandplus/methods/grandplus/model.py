@@ -21,6 +21,7 @@ from grandplus.methods.grandplus.layer_input import layer_input
 from grandplus.methods.grandplus.random_propagation import Batch, Factors, RandomPropagation
 from grandplus.methods.grandplus.settings import Settings
 from grandplus.methods.grandplus.sparse_linear import SparseLinear
+from grandplus.propagation.plan import Plan, plan
 from grandplus.propagation.rows import Rows
 
 
@@ -188,10 +189,10 @@ class Model(protocol.RowModel):
         logits = self.mlp.evaluate(as_input(inputs, device.type))
         return np.asarray(torch.softmax(logits, dim=-1).cpu().numpy())
 
-    def plan(self, graph: Graph) -> inference.Plan:
+    def plan(self, graph: Graph) -> Plan:
         """How ``predict_proba`` keeps within ``GRANDPLUS_MEMORY``."""
         width = self.first_weight.shape[1] if self.multiplies_first else int(graph.features.shape[1])
-        return inference.plan(graph, width, sum(tensor.nbytes for tensor in self.tensors().values()))
+        return plan(graph, width, sum(tensor.nbytes for tensor in self.tensors().values()))
 
     @property
     def multiplies_first(self) -> bool:

@@ -11,9 +11,9 @@ import torch
 
 from grandplus.graph.adjacency import as_adjacency
 from grandplus.graph.graph import Graph
-from grandplus.methods.grandplus import inference
-from grandplus.methods.grandplus.inference import Plan
 from grandplus.methods.grandplus.model import MLP, Model
+from grandplus.propagation import plan
+from grandplus.propagation.plan import Plan
 from grandplus.propagation.power import BUFFERS
 from grandplus.runtime.errors import GrandPlusError
 
@@ -75,7 +75,7 @@ def test_dense_features_give_what_the_same_sparse_ones_do(graph, train_settings)
 def test_any_budget_gives_the_same_bytes(graph, train_settings, monkeypatch, tmp_path, changes):
     """From all in memory, over some columns at a time, to arrays in files."""
     monkeypatch.setenv("GRANDPLUS_SCRATCH", str(tmp_path))
-    monkeypatch.setattr(inference, "LINE", 3)
+    monkeypatch.setattr(plan, "LINE", 3)
     model = model_of(train_settings, **changes)
     width = 40 if model.multiplies_first else 12
     whole = model.predict_proba(graph)
@@ -98,7 +98,7 @@ def test_a_disk_too_small_for_the_file_is_an_error_before_the_work(graph, train_
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setenv("GRANDPLUS_SCRATCH", str(tmp_path))
-    monkeypatch.setattr(inference, "reserve", full)
+    monkeypatch.setattr(plan, "reserve", full)
     way = Plan(12, 3, False, 0)
     with pytest.raises(GrandPlusError, match=r"can't keep 0\.00 GiB in a file: No space left .* GRANDPLUS_SCRATCH"):
         way.array(30)
