@@ -18,7 +18,7 @@ check: .venv/ready ## lint, format, types, and which room imports which
 	lint-imports --no-logo --no-cache
 
 docs: .venv/ready ## the API reference, from docstrings: build/docs/index.html
-	sphinx-build --quiet --fail-on-warning --keep-going docs/api build/docs
+	python -m sphinx --quiet --fail-on-warning --keep-going docs/api build/docs
 
 experiments: .venv/ready ## all experiments: what differs and what came out
 	@grandplus experiments
