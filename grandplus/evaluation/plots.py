@@ -1,6 +1,6 @@
-"""Pictures of training and predictions, as ``dvc plots`` shows them: PNG, so that its page needs no scripts.
+"""Pictures of training and predictions as PNG files; their numbers are in ``details``.
 
-Same input, same version of matplotlib: same bytes. Their numbers are in ``details``.
+The same input gives the same bytes with the same version of matplotlib.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from grandplus.evaluation.scored import Scored, judged_by, select
 FAINT_TRIALS = 30  # at most, drawn as lines of their own
 ANNOTATED_CLASSES = 12  # with more, numbers no longer fit in the confusion matrix's cells
 
-# Of Okabe and Ito's palette, told apart with any colour vision; training is dashed as well.
+# From the palette of Okabe and Ito, whose colours can be distinguished with any colour vision.
 TRAIN, VALIDATION, GREY = "#D55E00", "#0072B2", "#666666"
 STYLE = {
     "font.size": 11,
@@ -51,28 +51,34 @@ def write_plots(
 
     Parameters
     ----------
-    folder : where to; made if need be. Files of the same names are replaced.
-    title : dataset and matrix, as in ``"Pubmed, avg"``; heads every picture.
-    history : one line per trial and validation; int64 columns ``trial`` and ``step``, float64
-        columns ``train_loss``, ``val_loss``, ``train_accuracy`` and ``val_accuracy``.
-    predictions : one table per trial, as for `grandplus.evaluation.metrics.summarize`.
-    classes : class names, by class number.
+    folder : path
+        It is made if need be; files of the same names are replaced.
+    title : str
+        Dataset, method and matrix, as in ``"cora, grandplus, ppr"``; it heads every picture.
+    history : pyarrow.Table
+        A line per trial and validation; int64 columns ``trial`` and ``step``, float64 columns ``train_loss``,
+        ``val_loss``, ``train_accuracy`` and ``val_accuracy``.
+    predictions : sequence of pyarrow.Table
+        One per trial, see `grandplus.evaluation.scored`.
+    classes : sequence of str
+        Class names, by class number.
+
+    Raises
+    ------
+    GrandPlusError
+        See `grandplus.evaluation.metrics.summarize`.
 
     Notes
     -----
     Means over trials go up to the last step that all of them reached, see `Curve`.
     Confusion and reliability are of test nodes, or of validation nodes if no test node has a known label.
-
-    Raises
-    ------
-    GrandPlusError : see `grandplus.evaluation.metrics.summarize`.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     part = judged_by(predictions)
     trials = select(predictions, part, classes)
     nodes = {"test": "test nodes", "val": "validation nodes, as no test node has a label"}[part]
-    with matplotlib.style.context(["default", STYLE]):  # the user's own matplotlibrc must not show
+    with matplotlib.style.context(["default", STYLE]):  # not the user's own matplotlibrc
         _losses(folder, title, history)
         _accuracies(folder, title, history)
         _confusion(folder, title, trials, classes, nodes)
@@ -133,7 +139,7 @@ def _confusion(folder: Path, title: str, trials: Sequence[Scored], classes: Sequ
 
 
 def _reliability(folder: Path, title: str, trials: Sequence[Scored], nodes: str) -> None:
-    """As trained on the left, with the temperature on the right."""
+    """As trained (left), and with the temperature (right)."""
     correct = np.concatenate([trial.correct for trial in trials])
     sides = {
         "Before calibration": [trial.confidence for trial in trials],
@@ -144,7 +150,7 @@ def _reliability(folder: Path, title: str, trials: Sequence[Scored], nodes: str)
         for (upper, lower), (name, confidence) in zip(axes.T, sides.items(), strict=True):
             bins = reliability(np.concatenate(confidence), correct)
             pairs = zip(confidence, trials, strict=True)
-            ece = np.mean([expected_calibration_error(found, trial.correct) for found, trial in pairs])
+            ece = np.mean([expected_calibration_error(probability, trial.correct) for probability, trial in pairs])
             upper.set_title(f"{name}, expected calibration error {ece:.3f}", size=11)
             _draw_bins(upper, lower, bins, len(trials))
         axes[0, 0].set(xlim=(0, 1), ylim=(0, 1), ylabel="Accuracy")
@@ -191,7 +197,7 @@ def _annotate(axes: Axes, shares: NDArray[np.float64], counts: NDArray[np.float6
 
 
 def _head(figure: Figure, title: str, subject: str) -> None:
-    # A name may hold a $, which is not meant as mathematics.
+    # parse_math: a $ in a name is no formula.
     figure.suptitle(f"{title}\n{subject}", x=0.02, ha="left", linespacing=1.4, parse_math=False)
 
 
@@ -211,8 +217,8 @@ def _legend_below(figure: Figure) -> None:
 
 @contextmanager
 def _figure(file: Path, inches: tuple[float, float]) -> Iterator[Figure]:
-    """A figure that is written to ``file`` at the end; pyplot would keep state of its own."""
+    """A figure that is written to ``file`` at the end; pyplot, which keeps global state, is not used."""
     figure = Figure(figsize=inches, dpi=150, layout="constrained")
     FigureCanvasAgg(figure)  # draws it, whatever the user's backend is
     yield figure
-    figure.savefig(file, metadata={"Software": None})  # else the version of matplotlib
+    figure.savefig(file, metadata={"Software": None})  # which would hold the version of matplotlib

@@ -1,7 +1,7 @@
-"""Is a prediction made with confidence p right in a fraction p of the cases? And how to make it so.
+"""Is a prediction made with confidence p right in a fraction p of the cases?
 
-Bins, error and temperature follow Guo et al., "On Calibration of Modern Neural Networks" (ICML 2017):
-bins of equal width over [0, 1], open on the left, so bin i holds (i / bins, (i + 1) / bins].
+Bins and error follow Guo et al., "On Calibration of Modern Neural Networks" (ICML 2017): bins of equal width over
+[0, 1], open on the left, so bin i holds (i / bins, (i + 1) / bins].
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ class Reliability:
 
     Attributes
     ----------
-    count : int64, shape (bins,)
+    count : ndarray of int64, shape (bins,)
         Predictions in the bin.
-    confidence : float64, shape (bins,)
+    confidence : ndarray of float64, shape (bins,)
         Their mean confidence; NaN where the bin is empty.
-    accuracy : float64, shape (bins,)
+    accuracy : ndarray of float64, shape (bins,)
         The fraction of them that is right; NaN where the bin is empty.
     """
 
@@ -42,16 +42,24 @@ def reliability(confidence: NDArray[Any], correct: NDArray[Any], bins: int = BIN
 
     Parameters
     ----------
-    confidence : floating, shape (n,)
+    confidence : ndarray of float, shape (n,)
         Probability of the predicted class, in [0, 1].
-    correct : bool, shape (n,)
+    correct : ndarray of bool, shape (n,)
         Whether the prediction is right.
-    bins : number of bins, at least 1.
+    bins : int
+        Their number, at least 1.
+
+    Returns
+    -------
+    Reliability
 
     Raises
     ------
-    GrandPlusError : a confidence is not a number or lies outside [0, 1].
+    GrandPlusError
+        A confidence is not a number or lies outside [0, 1].
 
+    Examples
+    --------
     >>> reliability(np.array([0.6, 0.9, 0.7]), np.array([True, True, False]), bins=2).count.tolist()
     [0, 3]
     """
@@ -70,6 +78,8 @@ def expected_calibration_error(confidence: NDArray[Any], correct: NDArray[Any], 
 
     Parameters and errors are those of `reliability`.
 
+    Examples
+    --------
     >>> round(expected_calibration_error(np.array([0.8, 0.8]), np.array([True, False])), 6)
     0.3
     """

@@ -120,8 +120,8 @@ def over_trials(values: Sequence[float]) -> dict[str, float]:
     sample = Sample.of(np.asarray(values, np.float64))
     if sample.trials < 2:
         return {"mean": round(sample.mean, DECIMALS)}
-    found = {"mean": sample.mean, "std": sample.std, "ci95": sample.half_width}
-    return {name: round(value, DECIMALS) for name, value in found.items()}
+    scores = {"mean": sample.mean, "std": sample.std, "ci95": sample.half_width}
+    return {name: round(score, DECIMALS) for name, score in scores.items()}
 
 
 def paired(first: ArrayLike, second: ArrayLike) -> Difference:
@@ -139,8 +139,8 @@ def paired(first: ArrayLike, second: ArrayLike) -> Difference:
 
     Examples
     --------
-    >>> found = paired([0.9, 0.8, 0.9, 0.7], [0.8, 0.7, 0.8, 0.6])
-    >>> round(float(found.difference), 6), float(found.p)  # all four signs are alike: 2 of 2⁴ assignments
+    >>> test = paired([0.9, 0.8, 0.9, 0.7], [0.8, 0.7, 0.8, 0.6])
+    >>> round(float(test.difference), 6), float(test.p)  # all four signs are alike: 2 of 2⁴ assignments
     (0.1, 0.125)
     """
     differences = np.asarray(first, np.float64) - np.asarray(second, np.float64)

@@ -1,6 +1,7 @@
 """The terminal's part of a report, and what it refuses."""
 
 import json
+import re
 import subprocess
 import sys
 from argparse import Namespace
@@ -10,6 +11,7 @@ from runs import run
 
 from grandplus.cli import report as command
 from grandplus.cli.main import main
+from grandplus.methods.registry import settings_of
 from grandplus.report import gather
 from grandplus.runtime.errors import GrandPlusError
 
@@ -113,3 +115,20 @@ def test_what_it_refuses(checkout, capsys):
     (checkout / "dvc.yaml").unlink()
     assert main(["report"]) == 2
     assert capsys.readouterr().err == "error: dvc.yaml: no such file; run from the top of the checkout\n"
+
+
+def test_methods_are_compared_trial_by_trial(checkout, monkeypatch, capsys):
+    """Their splits are the same; the one without rows has neither a matrix nor L1 errors."""
+    first = run("first", trials=10)
+    monkeypatch.setattr(settings_of("grandplus"), "NEEDS_ROWS", False)
+    second = run("second", trials=10, skill=0.95)
+    monkeypatch.undo()
+    monkeypatch.chdir(checkout)
+    second.details["run"]["model"] = "other"
+    given(monkeypatch, first, second)
+    command.run(Namespace(runs=["first", "second"]))
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0].split()[:4] == ["run", "dataset", "model", "matrix"]
+    assert re.split("  +", printed[1])[-1] == f"{first.metrics['rows']['l1_error']['mean']:.4f}"
+    assert [line.split()[2] for line in printed[1:3]] == ["grandplus", "other"]
+    assert "10 pairs of trials" in printed[5]

@@ -6,6 +6,7 @@ import pytest
 from browser import look_at
 from runs import run
 
+from grandplus.methods.registry import settings_of
 from grandplus.report.comparison import compare
 from grandplus.report.page import page
 
@@ -141,3 +142,13 @@ def test_many_classes_and_no_rows_of_test_nodes():
     many = page([run("many", trials=1, classes=20, preprocess=split)], [])
     assert "No test node has a row" in many
     assert len(re.findall(r'class="mark cell', many)) == 400
+
+
+def test_a_method_without_rows_has_no_chart_of_their_errors(runs, monkeypatch):
+    monkeypatch.setattr(settings_of("grandplus"), "NEEDS_ROWS", False)
+    without = run("plain")
+    assert "by_l1_error" not in without.details
+    html = page([without], [])
+    assert "L1 error" not in words(html).replace("row L1 error, mean", "")
+    assert "<h1>cora, grandplus</h1>" in html
+    assert "Accuracy by row L1 error" in page(runs[:1], [])
