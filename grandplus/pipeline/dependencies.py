@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from grandplus.pipeline.settings import Settings
+from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.storage import digest_of_code
 from grandplus.runtime.yaml_files import read_yaml
 
@@ -29,7 +30,7 @@ class Stage:
     inputs : dict of {Path: tuple of str}
         The folders of earlier stages that it reads, each with the names of the files; with no name, all of them.
     code : tuple of Path
-        Files and folders.
+        Files and folders, from the top of the checkout.
     outputs : tuple of Path
     """
 
@@ -40,22 +41,20 @@ class Stage:
     outputs: tuple[Path, ...]
 
 
-def read_stage(name: str, settings: Settings, root: Path | str = ".") -> Stage:
+def read_stage(name: str, settings: Settings) -> Stage:
     """A stage of dvc.yaml, with the values of settings in place of ``${model}`` and the like.
 
     Parameters
     ----------
     name : str
     settings : Settings
-    root : path
-        The top of a checkout.
 
     Raises
     ------
     GrandPlusError
         There is no dvc.yaml that can be read.
     """
-    stages = read_yaml(Path(root) / DVC_YAML)["stages"]
+    stages = _stages(CHECKOUT)
     folders = [folder for stage in stages.values() for folder in _outputs(stage)]
     values = settings.flat()
     inputs: dict[Path, tuple[str, ...]] = {}
@@ -72,7 +71,7 @@ def read_stage(name: str, settings: Settings, root: Path | str = ".") -> Stage:
 
 
 def code_of(name: str, settings: Settings) -> str:
-    """A digest of the code that a stage depends on, in the checkout that this code is of.
+    """A digest of the code that a stage depends on.
 
     Parameters
     ----------
@@ -85,23 +84,32 @@ def code_of(name: str, settings: Settings) -> str:
     GrandPlusError
         There is no dvc.yaml that can be read.
     """
-    return digest_of_code(CHECKOUT / path for path in read_stage(name, settings, CHECKOUT).code)
+    return digest_of_code(CHECKOUT / path for path in read_stage(name, settings).code)
 
 
-def maker_of(path: Path, root: Path | str = ".") -> str | None:
-    """The stage that makes a file or a folder; None if none does.
+def maker_of(path: Path) -> str | None:
+    """The stage that makes a file or a folder, by the dvc.yaml of the current folder; None if none does.
 
     Parameters
     ----------
     path : Path
-    root : path
-        The top of a checkout.
+
+    Raises
+    ------
+    GrandPlusError
+        There is no dvc.yaml that can be read.
     """
-    top = Path(root).absolute()
-    for name, stage in read_yaml(top / DVC_YAML)["stages"].items():
-        if any(path.absolute().is_relative_to(top / output) for output in _outputs(stage)):
+    for name, stage in _stages(Path()).items():
+        if any(path.absolute().is_relative_to(output.absolute()) for output in _outputs(stage)):
             return str(name)
     return None
+
+
+def _stages(top: Path) -> dict[str, Any]:
+    stages = read_yaml(top / DVC_YAML).get("stages")
+    if not isinstance(stages, dict):
+        raise GrandPlusError("has no stages", where=top / DVC_YAML)
+    return stages
 
 
 def _settings(stage: dict[str, Any]) -> Iterator[str]:

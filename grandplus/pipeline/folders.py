@@ -16,10 +16,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from grandplus.pipeline.dependencies import Stage, read_stage
+from grandplus.pipeline.dependencies import Stage, code_of, read_stage
 from grandplus.pipeline.settings import Settings
 from grandplus.runtime.errors import ArtifactError
-from grandplus.runtime.storage import digest_of_code, finished_whole, key_of, scratch
+from grandplus.runtime.storage import finished_whole, key_of, scratch
 
 DATA = Path("data")
 RAW, GRAPH, ROWS, MODEL, PREDICTIONS = (DATA / name for name in ("raw", "graph", "rows", "model", "predictions"))
@@ -95,7 +95,7 @@ def checked(folder: Path, *names: str) -> dict[str, str]:
 def _key(stage: Stage, settings: Settings, more: dict[str, Any]) -> str:
     inputs = {str(folder): checked(folder, *names) for folder, names in stage.inputs.items()}
     used = settings.model_dump(include=set(stage.settings))
-    return key_of({"settings": used, "inputs": inputs, **more}, digest_of_code(stage.code))
+    return key_of({"settings": used, "inputs": inputs, **more}, code_of(stage.name, settings))
 
 
 def _list_files(folder: Path) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 
-from grandplus.pipeline.dependencies import DVC_YAML, maker_of
+from grandplus.pipeline.dependencies import maker_of
 from grandplus.runtime.errors import ArtifactError, GrandPlusError
 
 
@@ -21,8 +22,9 @@ def with_remedy(error: GrandPlusError) -> GrandPlusError:
     -------
     GrandPlusError
     """
-    if isinstance(error, ArtifactError) and isinstance(error.where, str | os.PathLike) and DVC_YAML.is_file():
-        stage = maker_of(Path(error.where))
-        command = f"run dvc repro {stage}" if stage else "run dvc repro"
-        error.fix = f"{error.fix}, then {command}" if error.fix else command
+    if isinstance(error, ArtifactError) and isinstance(error.where, str | os.PathLike):
+        with contextlib.suppress(GrandPlusError):  # there is no pipeline here
+            stage = maker_of(Path(error.where))
+            command = f"run dvc repro {stage}" if stage else "run dvc repro"  # as for a folder with several outputs
+            error.fix = f"{error.fix}, then {command}" if error.fix else command
     return error

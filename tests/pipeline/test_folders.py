@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from grandplus.pipeline import dependencies
 from grandplus.pipeline.folders import SUMS, checked, output
 from grandplus.pipeline.settings import load_settings
 from grandplus.runtime.errors import ArtifactError
@@ -31,6 +32,7 @@ def folder(tmp_path, monkeypatch) -> Path:
     """The output of a stage, as read-only and old as DVC leaves it."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GRANDPLUS_SCRATCH", str(tmp_path / "scratch"))
+    monkeypatch.setattr(dependencies, "CHECKOUT", tmp_path)
     (tmp_path / "dvc.yaml").write_text(PIPELINE)
     with output("first", load_settings(ROOT)) as made:
         for name, content in CONTENT.items():

@@ -75,7 +75,7 @@ def imports(file: str) -> frozenset[str]:
 
 def code_of(stage: str, model: str) -> set[str]:
     """The files whose code can change what a stage makes."""
-    read = read_stage(stage, settings(model), ROOT).settings
+    read = read_stage(stage, settings(model)).settings
     others = {file for file, section in SECTIONS.items() if section not in read}
     needed, waiting = set(), {f"stages/{stage}.py"}
     while waiting:
@@ -96,7 +96,7 @@ def files_in(path: Path) -> set[str]:
 
 
 def code_named(stage: str, model: str) -> set[str]:
-    code = read_stage(stage, settings(model), ROOT).code
+    code = read_stage(stage, settings(model)).code
     return {file for path in code for file in files_in(path) if file.endswith(".py")}
 
 
@@ -122,7 +122,7 @@ def test_of_the_methods_a_stage_depends_on_the_chosen_one(stage):
 
 @pytest.mark.parametrize("stage", STAGES)
 def test_a_dependency_is_named_once(stage):
-    code = read_stage(stage, settings("grandplus"), ROOT).code
+    code = read_stage(stage, settings("grandplus")).code
     files = [file for path in code for file in files_in(path)]
     assert len(set(files)) == len(files)
     assert all((ROOT / path).exists() for path in code)
@@ -142,13 +142,14 @@ def test_each_input_is_an_earlier_stages_output():
         made |= {out for out in stage["outs"] if isinstance(out, str)}
 
 
-def test_the_folders_between_stages_are_those_that_the_code_reads():
+def test_the_folders_between_stages_are_those_that_the_code_reads(monkeypatch):
+    monkeypatch.chdir(ROOT)
     names = {"download": "RAW", "preprocess": "GRAPH", "gfpush": "ROWS", "train": "MODEL", "infer": "PREDICTIONS"}
     for stage, name in names.items():
         assert [str(getattr(folders, name))] == STAGES[stage]["outs"]
-        assert maker_of(ROOT / getattr(folders, name) / "file", ROOT) == stage
-    assert maker_of(ROOT / "reports/metrics.json", ROOT) == "evaluate"
-    assert maker_of(ROOT / "data/catalog/cora.yaml", ROOT) is None
+        assert maker_of(getattr(folders, name) / "file") == stage
+    assert maker_of(Path("reports/metrics.json")) == "evaluate"
+    assert maker_of(Path("data/catalog/cora.yaml")) is None
 
 
 def test_every_setting_reaches_the_stage_that_uses_it():
@@ -158,7 +159,7 @@ def test_every_setting_reaches_the_stage_that_uses_it():
 
 @pytest.mark.parametrize("stage", STAGES)
 def test_what_a_stage_reads_of_params_yaml_or_a_card_is_a_setting(stage):
-    assert set(read_stage(stage, settings("grandplus"), ROOT).settings) <= set(Settings.model_fields)
+    assert set(read_stage(stage, settings("grandplus")).settings) <= set(Settings.model_fields)
 
 
 def test_params_yaml_holds_every_setting_and_no_other():
