@@ -36,8 +36,10 @@ def run(_: argparse.Namespace) -> None:
         raise ArtifactError("no such file", where=file)
     settings = read_yaml(file)
     trials = f"{settings['trials']} trial{'s' * (settings['trials'] > 1)}"
+    title = title_of(settings)
+    names = ("dataset", "model", "matrix")[: title.count(", ") + 1]
     lines = {
-        "run": f"{title_of(settings)}, {trials}",
+        ", ".join(names): f"{title}, {trials}",
         **score_lines(metrics),
         "predictions": "data/predictions/predictions.parquet",
         "plots": "reports/plots/*.png",

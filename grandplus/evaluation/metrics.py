@@ -184,7 +184,7 @@ METRICS = (
     ),
     Metric(
         key="confident.share",
-        label="share called confident",
+        label="share confident",
         meaning="of the same table: share of test nodes that are called confident",
         written=percent,
         score=_confident_share,
@@ -192,7 +192,7 @@ METRICS = (
     ),
     Metric(
         key="confident.precision",
-        label="precision of these",
+        label="precision if confident",
         meaning="share of those called confident that are right",
         written=percent,
         score=_confident_precision,

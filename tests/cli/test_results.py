@@ -10,6 +10,7 @@ import pytest
 from project import ROOT
 
 from grandplus.cli.main import main
+from grandplus.methods.registry import settings_of
 
 SCORE = {"mean": 0.8512, "std": 0.0034, "ci95": 0.0025}
 METRICS = {
@@ -33,12 +34,12 @@ def test_scores_and_settings(reports, capsys):
     assert main(["results"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[:6] == [
-        "run                   cora, grandplus, ppr, 2 trials",
-        "test accuracy         85.12 % ± 0.34, 95 % CI 84.9–85.4",
-        "test macro-F1         84.08 %",
-        "validation accuracy   90.00 %",
-        "row L1 error, mean    0.2189",
-        "row L1 error, max     0.6388",
+        "dataset, model, matrix  cora, grandplus, ppr, 2 trials",
+        "test accuracy           85.12 % ± 0.34, 95 % CI 84.9–85.4",
+        "test macro-F1           84.08 %",
+        "validation accuracy     90.00 %",
+        "row L1 error, mean      0.2189",
+        "row L1 error, max       0.6388",
     ]
 
 
@@ -48,7 +49,17 @@ def test_one_trial_that_is_not_tested(reports, capsys):
     assert main(["results"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].endswith(" cora, grandplus, ppr, 1 trial")
-    assert [line for line in lines if "accuracy" in line or "F1" in line] == ["validation accuracy   90.00 %"]
+    assert [line for line in lines if "accuracy" in line or "F1" in line] == ["validation accuracy     90.00 %"]
+
+
+def test_a_method_without_rows(reports, capsys, monkeypatch):
+    monkeypatch.setattr(settings_of("grandplus"), "NEEDS_ROWS", False)
+    (reports / "metrics.json").write_text(json.dumps({"val": METRICS["val"]}))
+    assert main(["results"]) == 0
+    first, second, third, *_ = capsys.readouterr().out.splitlines()
+    assert first == "dataset, model        cora, grandplus, 2 trials"
+    assert second == "validation accuracy   90.00 %"
+    assert third.startswith("predictions ")
 
 
 def test_a_reader_that_has_read_enough(reports):
@@ -56,7 +67,7 @@ def test_a_reader_that_has_read_enough(reports):
     command = f"'{sys.executable}' -m grandplus results | head -c 10"
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     done = subprocess.run(command, shell=True, cwd=reports.parent, env=environment, capture_output=True, text=True)
-    assert (done.stdout, done.stderr) == ("run       ", "")
+    assert (done.stdout, done.stderr) == ("dataset, m", "")
 
 
 @pytest.mark.parametrize("file", ["settings.yaml", "metrics.json"])
