@@ -12,9 +12,10 @@ from grandplus.datasets.synthetic import generate
 from grandplus.graph.adjacency import Adjacency
 from grandplus.graph.splits import Splits
 from grandplus.pipeline.graphs import make_graph
+from grandplus.pipeline.inference import infer_trials
 from grandplus.pipeline.rows import make_rows
 from grandplus.pipeline.settings import Settings
-from grandplus.pipeline.trials import infer_trials, train_trials
+from grandplus.pipeline.trials import train_trials
 
 
 def make_graph_folders(settings: Settings, base: Path) -> None:

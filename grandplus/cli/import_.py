@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from grandplus.datasets.source import Reading
 from grandplus.graph.settings import Preprocess
 from grandplus.runtime.validation import checked_as
+
+if TYPE_CHECKING:
+    from grandplus.importing.files import Choices
 
 COLUMN = "COLUMN"
 
@@ -36,8 +39,8 @@ def add(commands: Any) -> None:
         splits.add_argument(
             f"--{part}", type=Path, metavar="FILE", help=f"file with the ids of the {part} nodes, one a line"
         )
-    splits.add_argument("--train-per-class", help="default: 20")
-    splits.add_argument("--val-per-class", help="default: 30")
+    splits.add_argument("--train-per-class", help=f"default: {_default('train_per_class')}")
+    splits.add_argument("--val-per-class", help=f"default: {_default('val_per_class')}")
     splits.add_argument("--shortage", help=f"{_values('shortage')}, where a class has fewer nodes")
     parser.add_argument("--replace", action="store_true", help="overwrite a card of this name")
     parser.set_defaults(run=run)
@@ -46,6 +49,10 @@ def add(commands: Any) -> None:
 def _values(key: str) -> str:
     """What a setting may be, for the help."""
     return " | ".join(Preprocess.model_fields[key].annotation.__args__)  # type: ignore[union-attr]
+
+
+def _default(key: str) -> int:
+    return int(Preprocess.model_fields[key].default)
 
 
 def _column(text: str) -> str | int:
@@ -60,19 +67,48 @@ def run(arguments: argparse.Namespace) -> None:
     GrandPlusError
         The files can't be understood, or no run on them could work.
     """
-    from grandplus.importing.files import Choices, import_files
+    from grandplus.importing.files import import_files
 
-    lists = {part: getattr(arguments, part) for part in ("train", "val", "test") if getattr(arguments, part)}
-    given = {key: getattr(arguments, key) for key in ("edges", "nodes", "ends", "id", "label", "weights")}
-    given |= {"ignore": arguments.ignore or [], **{part: file.name for part, file in lists.items()}}
-    choices = Choices(**{key: getattr(arguments, key) for key in Choices.__dataclass_fields__})
-    print(
-        import_files(
-            arguments.name,
-            [*arguments.files, *lists.values()],
-            read=checked_as(Reading, given, where="import"),
-            form=arguments.format,
-            choices=choices,
-            replace=arguments.replace,
-        )
+    lists = _lists_of_ids(arguments)
+    text = import_files(
+        arguments.name,
+        [*arguments.files, *lists.values()],
+        read=_reading(arguments, lists),
+        file_format=arguments.format,
+        choices=_choices(arguments),
+        replace=arguments.replace,
+    )
+    print(text)
+
+
+def _lists_of_ids(arguments: argparse.Namespace) -> dict[str, Path]:
+    """The files that list the nodes of a part, by part."""
+    lists = {"train": arguments.train, "val": arguments.val, "test": arguments.test}
+    return {part: file for part, file in lists.items() if file is not None}
+
+
+def _reading(arguments: argparse.Namespace, lists: dict[str, Path]) -> Reading:
+    """How the files are to be read."""
+    given = {
+        "edges": arguments.edges,
+        "nodes": arguments.nodes,
+        "ends": arguments.ends,
+        "id": arguments.id,
+        "label": arguments.label,
+        "ignore": arguments.ignore or [],
+        "weights": arguments.weights,
+        **{part: file.name for part, file in lists.items()},
+    }
+    return checked_as(Reading, given, where="import")
+
+
+def _choices(arguments: argparse.Namespace) -> Choices:
+    from grandplus.importing.files import Choices
+
+    return Choices(
+        features=arguments.features,
+        split=arguments.split,
+        train_per_class=arguments.train_per_class,
+        val_per_class=arguments.val_per_class,
+        shortage=arguments.shortage,
     )

@@ -11,24 +11,33 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from grandplus.datasets.preprocess import preprocess
 from grandplus.datasets.raw import RawGraph, id_lists, read_files
 from grandplus.datasets.source import Reading, Source
 from grandplus.graph.features import suited_scaling
 from grandplus.graph.settings import Preprocess
-from grandplus.importing.card import LARGE, card_text
+from grandplus.importing.card import MIN_NODES_OF_LARGE_GRAPH, card_text
 from grandplus.importing.recognise import check_files, recognise
 from grandplus.importing.report import report
 from grandplus.pipeline.card import CATALOG, write_card
-from grandplus.pipeline.graphs import make_graph
 from grandplus.pipeline.preflight import check_resources
 from grandplus.pipeline.settings import settings_of_card
 from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.validation import Name, checked_as
 
+UNLABELLED_OF_LARGE_GRAPH = 10_000  # size of U', as in the paper
+
 
 @dataclass(frozen=True)
 class Choices:
-    """What the card's ``preprocess`` shall be; None: by what the files hold."""
+    """What a user chooses of the card's ``preprocess``; what is None follows from the files.
+
+    Attributes
+    ----------
+    features, split, shortage : str or None
+    train_per_class, val_per_class : int, str or None
+        A str is a number as a command line has it.
+    """
 
     features: str | None = None
     split: str | None = None
@@ -42,82 +51,116 @@ def import_files(
     files: list[Path],
     *,
     read: Reading | None = None,
-    form: str | None = None,
+    file_format: str | None = None,
     choices: Choices | None = None,
     replace: bool = False,
     root: Path | str = ".",
 ) -> str:
-    """Write ``data/catalog/<name>.yaml`` below ``root``; what was understood, as lines of text.
+    """Write ``data/catalog/<name>.yaml``, the card of a user's own files.
 
     The files are read, checked and preprocessed as the pipeline does it, so that its next run works. They stay
-    where they are: the card has their paths and checksums.
+    where they are: the card holds their paths and checksums.
 
     Parameters
     ----------
-    files : all files of the dataset, lists of ids included
-    read : what to know of them, where it can't be told from them alone
-    form : of the file format, likewise
-    replace : whether a card of this name may be there
+    name : str
+        Of the dataset.
+    files : list of Path
+        All files of the dataset, with the lists of ids.
+    read : Reading, optional
+        How to read them, where the files alone don't tell.
+    file_format : str, optional
+        Name of the file format, if several could be meant.
+    choices : Choices, optional
+    replace : bool
+        Whether a card of this name is overwritten.
+    root : path
+        The top of the checkout.
+
+    Returns
+    -------
+    str
+        What was understood, in lines.
 
     Raises
     ------
-    GrandPlusError : the files can't be understood, or no run on them could work; then nothing is written.
+    GrandPlusError
+        The files can't be understood, or no run on them could work; then nothing is written.
     """
-    root, read, choices = Path(root), read or Reading(), choices or Choices()
+    root, read = Path(root), read or Reading()
+    card_file = _card_file(name, root, replace=replace)
+    files = sorted(set(files))
+    check_files(files)
+    lists = id_lists(read).values()
+    file_format, read = recognise([file for file in files if file.name not in lists], read, file_format)
+    source = _source(file_format, read, files, root)
+    with _in_one_folder(files) as folder:
+        raw = read_files(folder, file_format, list(source["files"]), checked_as(Source, source, where=name))
+        chosen = _preprocess(raw, choices or Choices())
+        graph, splits = preprocess(raw, chosen, seed=0, trials=1, name=name)
+        splits.check_tested()
+        text = card_text(name, source, chosen, raw, _counts(raw, graph.facts))
+        settings = settings_of_card(text, name)
+        check_resources(settings, root / "data")
+        lines = report(raw, graph, splits, settings)
+    staged = write_card(card_file, text)
+    return "\n".join([*lines, *_next_steps(name, CATALOG / card_file.name, staged=staged)])
+
+
+def _card_file(name: str, root: Path, *, replace: bool) -> Path:
+    """Where the card is to be written, which is possible."""
     checked_as(Name, name, where="the dataset's name")
     card_file = root / CATALOG / f"{name}.yaml"
     if not card_file.parent.is_dir():
         raise GrandPlusError("no such folder", where=card_file.parent, fix="run from the top of the checkout")
     if card_file.exists() and not replace:
         raise GrandPlusError("is there already", where=card_file, fix="choose another name, or say --replace")
-    files = sorted(set(files))
-    check_files(files)
-    lists = id_lists(read).values()
-    form, read = recognise([file for file in files if file.name not in lists], read, form)
-    with _together(files) as folder:
-        source = {
-            "format": form,
-            "read": read.model_dump(exclude_defaults=True),
-            "files": {file.name: _sha256(file) for file in files},
-            "places": [{"local": {file.name: _path(file, root) for file in files}}, {"mirror": "GRANDPLUS_MIRROR"}],
-        }
-        raw = read_files(folder, form, [file.name for file in files], checked_as(Source, source, where=name))
-        chosen = _preprocess(raw, choices)
-        graph, splits = make_graph(raw, settings_of_card(card_text(name, source, chosen, raw), name))
-        splits.check_tested()
-        expect = {key: graph.facts[key] for key in ("nodes", "edges", "classes", "features")}
-        if raw.features is None:
-            expect["features"] = None  # there are as many as preprocess.features makes
-        text = card_text(name, source, chosen, raw, expect)
-        settings = settings_of_card(text, name)
-        check_resources(settings, root / "data")
-        lines = report(raw, graph, splits, settings)
-    card = CATALOG / card_file.name
-    known = "staged in git" if write_card(card_file, text) else "not staged in git: git add it"
-    lines += [
-        f"{'card':<9} {card}, {known}",
+    return card_file
+
+
+def _source(file_format: str, read: Reading, files: list[Path], root: Path) -> dict[str, Any]:
+    """The card's section on where the files are and how they are read."""
+    return {
+        "format": file_format,
+        "read": read.model_dump(exclude_defaults=True),
+        "files": {file.name: _sha256(file) for file in files},
+        "places": [{"local": {file.name: _path(file, root) for file in files}}, {"mirror": "GRANDPLUS_MIRROR"}],
+    }
+
+
+def _preprocess(raw: RawGraph, choices: Choices) -> Preprocess:
+    """What the user has chosen, else what suits the graph, else the defaults."""
+    suited: dict[str, Any] = {
+        # Without features, preprocessing refuses as-is, and says what may be chosen instead.
+        "features": "as-is" if raw.features is None else suited_scaling(raw.features),
+        "split": "public" if raw.splits else "per-class",
+    }
+    if raw.nodes >= MIN_NODES_OF_LARGE_GRAPH:
+        suited["unlabelled"] = UNLABELLED_OF_LARGE_GRAPH
+    chosen = {key: value for key, value in vars(choices).items() if value is not None}
+    return checked_as(Preprocess, suited | chosen, where="import")
+
+
+def _counts(raw: RawGraph, facts: dict[str, Any]) -> dict[str, int | None]:
+    """What every later run on these files must find."""
+    counts: dict[str, int | None] = {key: facts[key] for key in ("nodes", "edges", "classes", "features")}
+    if raw.features is None:
+        counts["features"] = None  # their number depends on preprocess.features
+    return counts
+
+
+def _next_steps(name: str, card: Path, *, staged: bool) -> list[str]:
+    in_git = "staged in git" if staged else "not staged in git: git add it"
+    return [
+        f"{'card':<9} {card}, {in_git}",
         f"{'next':<9} git commit -m 'Dataset {name}' {card}",
         f"{'':<9} dvc exp run -S dataset={name}",
     ]
-    return "\n".join(lines)
-
-
-def _preprocess(raw: RawGraph, choices: Choices) -> dict[str, Any]:
-    wanted = {
-        # Where there are none, preprocessing refuses that, and says what stands for them by choice.
-        "features": choices.features or ("as-is" if raw.features is None else suited_scaling(raw.features)),
-        "split": choices.split or ("public" if raw.splits else "per-class"),
-        "train_per_class": choices.train_per_class or 20,
-        "val_per_class": choices.val_per_class or 30,
-        "shortage": choices.shortage or "fail",
-        "unlabelled": "all" if raw.nodes < LARGE else 10_000,
-    }
-    return dict(checked_as(Preprocess, wanted, where="import").model_dump())
 
 
 @contextlib.contextmanager
-def _together(files: list[Path]) -> Iterator[Path]:
-    """A folder with all the files: their own, or one of links to them."""
+def _in_one_folder(files: list[Path]) -> Iterator[Path]:
+    """The folder that the files are in, or a temporary one with links to them."""
     folders = {file.parent for file in files}
     if len(folders) == 1:
         yield folders.pop()
@@ -129,7 +172,7 @@ def _together(files: list[Path]) -> Iterator[Path]:
 
 
 def _path(file: Path, root: Path) -> str:
-    """From the top of the checkout, where the file lies in it."""
+    """Relative to the top of the checkout, if the file lies in it."""
     file = file.absolute()
     top = root.absolute()
     return os.path.relpath(file, top) if file.is_relative_to(top) else str(file)

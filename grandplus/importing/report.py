@@ -13,11 +13,26 @@ from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Splits
 from grandplus.pipeline.settings import Settings
 
-_MOST = 8  # classes that are listed
+LISTED_CLASSES = 8  # at most
 
 
 def report(raw: RawGraph, graph: Graph, splits: Splits, settings: Settings) -> list[str]:
-    """A line on each of format, nodes, edges, classes, features, split and what is missing."""
+    """A line on each of format, nodes, edges, classes, features, split and what is missing.
+
+    Parameters
+    ----------
+    raw : RawGraph
+        As the files have it.
+    graph : Graph
+        What preprocessing made of it.
+    splits : Splits
+    settings : Settings
+        Of the card.
+
+    Returns
+    -------
+    list of str
+    """
     read = settings.source.read.model_dump(exclude_defaults=True)
     details = f", read with {', '.join(f'{key}: {_short(value)}' for key, value in read.items())}" if read else ""
     ids = graph.node_ids
@@ -49,7 +64,18 @@ def _edges(raw: RawGraph, graph: Graph) -> str:
 
 
 def one_way(edges: NDArray[Any], graph: Graph) -> int:
-    """How many of the graph's undirected edges are among ``edges``, (2, E), in one direction only."""
+    """How many of the graph's undirected edges are listed in one direction only.
+
+    Parameters
+    ----------
+    edges : int32 or int64 (2, E)
+        As the files have them.
+    graph : Graph
+
+    Returns
+    -------
+    int
+    """
     start, end = (part[edges[0] != edges[1]].astype(np.int64) for part in edges)
     start *= len(graph.labels)
     start += end
@@ -61,8 +87,8 @@ def one_way(edges: NDArray[Any], graph: Graph) -> int:
 def _classes(graph: Graph) -> str:
     counts = np.bincount(graph.labels[graph.labels >= 0], minlength=len(graph.classes))
     listed = [f"{name} ({count:,})" for name, count in zip(graph.classes, counts, strict=True)]
-    more = f", … ({len(listed) - _MOST} more)" if len(listed) > _MOST else ""
-    return f"{len(listed)}: {', '.join(listed[:_MOST])}{more}"
+    more = f", … ({len(listed) - LISTED_CLASSES} more)" if len(listed) > LISTED_CLASSES else ""
+    return f"{len(listed)}: {', '.join(listed[:LISTED_CLASSES])}{more}"
 
 
 def _features(raw: RawGraph, settings: Settings) -> str:
@@ -81,8 +107,8 @@ def _split(raw: RawGraph, splits: Splits, settings: Settings) -> str:
     if chosen.split != "public":
         wanted = f"{chosen.train_per_class} and {chosen.val_per_class} a class to train and validate"
         return f"{chosen.split}, {wanted}, new for each trial: {sizes}"
-    many = f" of the first of {len(raw.splits)}, one a trial" if len(raw.splits) > 1 else ""
-    return f"the data's own: {sizes}{many}"
+    which = f" of the first of {len(raw.splits)}, one a trial" if len(raw.splits) > 1 else ""
+    return f"the data's own: {sizes}{which}"
 
 
 def _missing(raw: RawGraph, graph: Graph) -> str:

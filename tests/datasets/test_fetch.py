@@ -417,7 +417,7 @@ EXPECT = Expect(nodes=2**20, edges=2**26, classes=2, features=512)
 
 @pytest.fixture
 def large(server: Server, monkeypatch: pytest.MonkeyPatch) -> Place:
-    monkeypatch.setattr(module, "LARGE", 1)
+    monkeypatch.setattr(module, "MIN_SIZE_TO_ANNOUNCE", 1)
     server.answers["toy.zip"] = Answer(GOOD_ZIP)
     return Place(url=server.url, archive="toy.zip", unpacked=2**30)
 

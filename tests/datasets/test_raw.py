@@ -33,7 +33,7 @@ def test_manifest_bytes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (None, "no such file; run the download stage again"),
+        (None, "no such file"),
         ("{", "can't be read"),
         ("[]", "can't be read"),
         ('{"format": "planetoid"}', "can't be read"),

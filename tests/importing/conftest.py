@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "checkout"
     (folder / CATALOG).mkdir(parents=True)
-    shutil.copy(ROOT / "params.yaml", folder)
+    for name in ("params.yaml", "dvc.yaml"):
+        shutil.copy(ROOT / name, folder)
     monkeypatch.setenv("GRANDPLUS_MIRROR", "")
     return folder

@@ -51,5 +51,4 @@ def thing(value: object) -> Any:
 
 def run_import(monkeypatch: pytest.MonkeyPatch, checkout: Path, *arguments: object) -> int:
     monkeypatch.chdir(checkout)
-    (checkout / "dvc.yaml").touch()
     return main(["import", *map(str, arguments)])

@@ -144,7 +144,7 @@ CASES: dict[str, tuple[dict[str, bytes], list[str], int, list[str]]] = {
     ),
     "features that no memory holds": (
         tables(f_json=str({f"{i}": [i, 2**31 - 2] for i in range(NODES)}).replace("'", '"').encode()), FEW, 2,
-        ["the first layer's weights in training of mine take", "GiB; expected at most 0.09 GiB, the memory at hand"],
+        ["the model's parameters in training of mine take", "GiB; expected at most 0.09 GiB, the memory at hand"],
     ),
     # --- Edges
     "edge to an unknown node": (
@@ -267,7 +267,7 @@ def test_what_it_gets(tmp_path, monkeypatch, capsys, checkout, case):
     assert err.count("\n") == bool(code)
     # Nothing half-written, and nothing run.
     assert [file.name for file in (checkout / CATALOG).iterdir()] == ([] if code else ["mine.yaml"])
-    assert sorted(file.name for file in checkout.iterdir()) == ["data", "params.yaml"]
+    assert sorted(file.name for file in checkout.iterdir()) == ["data", "dvc.yaml", "params.yaml"]
 
 
 @pytest.mark.parametrize("name", ["../mine", "a/b", ".hidden", "", "/tmp/mine", "mine\n"])
@@ -308,6 +308,8 @@ def imported(tmp_path, monkeypatch, capsys, checkout) -> Path:
     (tmp_path / "nodes.csv").write_bytes(nodes_csv())
     assert run_import(monkeypatch, checkout, "mine", tmp_path / "edges.csv", tmp_path / "nodes.csv", *FEW) == 0
     monkeypatch.setenv("GRANDPLUS_CACHE", str(tmp_path / "cache"))  # where no earlier test's files are
+    for code in ("grandplus", "stages"):
+        (checkout / code).symlink_to(ROOT / code)
     params = checkout / "params.yaml"
     params.write_text(params.read_text().replace("dataset: pubmed", "dataset: mine"))
     return checkout
@@ -337,7 +339,7 @@ def test_a_file_that_is_gone(tmp_path, imported):
         ("params.yaml", "text", "params.yaml: holds a str; expected a mapping"),
         (
             "params.yaml",
-            "dataset: ../mine\nmatrix: avg\nseed: 0\ntrials: 1\n",
+            "dataset: ../mine\nmodel: grandplus\nmatrix: avg\nseed: 0\ntrials: 1\n",
             "dataset is '../mine'; expected one of mine",
         ),
     ],

@@ -168,7 +168,7 @@ def test_ids(tmp_path, ids, sorted_ids):
 
 
 def test_an_id_that_is_text_in_a_later_piece(tmp_path, monkeypatch):
-    monkeypatch.setattr("grandplus.datasets.table.BLOCK", 64)
+    monkeypatch.setattr("grandplus.datasets.tables.table.BLOCK", 64)
     lines = [f"{i} {i + 1}" for i in range(100)]
     (tmp_path / "edges.txt").write_text("\n".join([*lines, "x 5"]))
     graph = raw(tmp_path, "edges.txt")

@@ -1,4 +1,4 @@
-"""Unpack what is wanted from a zip, a wheel included, unless the zip is out to do harm."""
+"""Unpack wanted files from a zip archive, such as a wheel; an archive that could do harm is refused."""
 
 from __future__ import annotations
 
@@ -10,36 +10,45 @@ from pathlib import Path, PurePosixPath
 from grandplus.datasets.fetch.http import UnavailableError
 from grandplus.runtime.errors import GrandPlusError
 
-_LISTED = 10  # names that an error lists
+NAMES_IN_ERROR = 10  # at most
 
 
 def unpack(archive: Path, names: list[str], folder: Path, *, inside: str | None, budget: int, where: str) -> None:
-    """Write the members of these names into ``folder``.
+    """Write the members of these names into a folder.
 
     Parameters
     ----------
-    names : base names of the wanted members.
-    inside : the folder in the archive that holds them; None: any.
-    budget : bytes that they may take together.
-    where : what to call the archive in an error.
+    archive : Path
+    names : list of str
+        Base names of the wanted members.
+    folder : Path
+        An existing folder.
+    inside : str or None
+        The folder in the archive that holds them; None: any.
+    budget : int
+        Bytes that they may take together.
+    where : str
+        What to call the archive in an error.
 
     Raises
     ------
-    UnavailableError : the archive lacks one of them.
-    GrandPlusError : the archive is damaged, names a file outside itself, holds a wanted name twice,
-        or declares more than the budget.
+    UnavailableError
+        The archive lacks one of them.
+    GrandPlusError
+        The archive is damaged, names a file outside itself, holds a wanted name twice, or declares more than the
+        budget.
     """
     try:
         with zipfile.ZipFile(archive) as opened:
-            found = _members(opened, names, inside, where)
+            members = _members(opened, names, inside, where)
             for name in names:
-                if name not in found:
-                    held = ", ".join(sorted(opened.namelist())[:_LISTED])
+                if name not in members:
+                    held = ", ".join(sorted(opened.namelist())[:NAMES_IN_ERROR])
                     raise UnavailableError(f"lacks {PurePosixPath(inside or '', name)}, and holds {held}")
-            size = sum(info.file_size for info in found.values())
+            size = sum(info.file_size for info in members.values())
             if size > budget:
                 raise GrandPlusError(f"would unpack to {size:,} bytes", where=where, expected=f"at most {budget:,}")
-            for name, info in found.items():
+            for name, info in members.items():
                 with opened.open(info) as reader, (folder / name).open("wb") as writer:
                     shutil.copyfileobj(reader, writer, 2**20)  # at most the declared size
     except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
@@ -50,17 +59,17 @@ def unpack(archive: Path, names: list[str], folder: Path, *, inside: str | None,
 
 
 def _members(opened: zipfile.ZipFile, names: list[str], inside: str | None, where: str) -> dict[str, zipfile.ZipInfo]:
-    found: dict[str, zipfile.ZipInfo] = {}
+    members: dict[str, zipfile.ZipInfo] = {}
     _check_path(inside or "", where)
     for info in opened.infolist():
         path = _check_path(info.filename, where)
         if info.is_dir() or path.name not in names or (inside is not None and path.parent != PurePosixPath(inside)):
             continue
-        if path.name in found:
-            both = f"{found[path.name].filename} and {info.filename}"
+        if path.name in members:
+            both = f"{members[path.name].filename} and {info.filename}"
             raise GrandPlusError(f"holds {path.name} twice: {both}", where=where)
-        found[path.name] = info
-    return found
+        members[path.name] = info
+    return members
 
 
 def _check_path(text: str, where: str) -> PurePosixPath:

@@ -1,4 +1,4 @@
-"""Copy a file only if it is the right one, and say what is wrong with it otherwise."""
+"""Checksums of files: a file is accepted only if it is the right one; otherwise an error says what is wrong with it."""
 
 from __future__ import annotations
 
@@ -18,45 +18,86 @@ _PICKLE, _PICKLE_STOP = b"\x80", b"."
 
 
 def is_intact(file: Path, sha256: str) -> bool:
-    """Whether ``file`` exists and has this checksum."""
+    """Whether a file exists and has this checksum.
+
+    Parameters
+    ----------
+    file : Path
+    sha256 : str
+
+    Returns
+    -------
+    bool
+    """
     return file.is_file() and _sha256(file) == sha256
 
 
 def checked(file: Path, sha256: str | None, *, where: str, fix: str = "") -> str:
-    """The checksum of a file that is the right one.
+    """Check that a file is the right one.
 
     Parameters
     ----------
-    sha256 : of the right file; None where that isn't known: any file will do that is data at all.
-    where : what to call the file in an error.
-    fix : what to do then.
+    file : Path
+    sha256 : str or None
+        Checksum of the right file. None if it isn't known: then any file is right that may be data.
+    where : str
+        What to call the file in an error.
+    fix : str
+        What to do in case of an error.
+
+    Returns
+    -------
+    str
+        The checksum of the file.
 
     Raises
     ------
-    GrandPlusError : it is another file: wrong, truncated, empty, an HTML page or a Git LFS pointer.
+    GrandPlusError
+        It is another file: wrong, truncated, empty, an HTML page or a Git LFS pointer.
     """
-    found = _sha256(file)
+    actual = _sha256(file)
     if sha256 is None:
-        refuse_no_data(file, where=where)
-    elif found != sha256:
-        fault = _no_data(file) or _unlike_text(file) or f"has sha256 {found} ({file.stat().st_size:,} bytes)"
+        check_is_data(file, where=where)
+    elif actual != sha256:
+        fault = _no_data(file) or _unlike_text(file) or f"has sha256 {actual} ({file.stat().st_size:,} bytes)"
         raise GrandPlusError(fault, where=where, expected=f"sha256 {sha256}", fix=fix)
-    return found
+    return actual
 
 
-def refuse_no_data(file: Path, *, where: object) -> None:
-    """Refuse what can't be a dataset's file, whatever its format."""
+def check_is_data(file: Path, *, where: object) -> None:
+    """Check that a file may belong to a dataset, whatever its format.
+
+    Parameters
+    ----------
+    file : Path
+    where : object
+        What to call the file in an error.
+
+    Raises
+    ------
+    GrandPlusError
+        It is empty, truncated, an HTML page or a Git LFS pointer.
+    """
     fault = _no_data(file)
     if fault:
         raise GrandPlusError(fault, where=where, expected="a dataset's file")
 
 
 def copy_checked(source: Path, target: Path, sha256: str, *, where: str) -> None:
-    """Copy ``source`` to ``target``, which appears only once it is whole and right.
+    """Copy a file; the copy appears only when it is whole and right.
+
+    Parameters
+    ----------
+    source, target : Path
+    sha256 : str
+        Checksum of the right file.
+    where : str
+        What to call the source in an error.
 
     Raises
     ------
-    GrandPlusError : the source is another file, or it can't be copied. Nothing is left behind.
+    GrandPlusError
+        The source is another file, or it can't be copied. Then nothing of it is left.
     """
     try:
         with finished_whole(target) as partial:
@@ -72,7 +113,7 @@ def _sha256(file: Path) -> str:
 
 
 def _no_data(file: Path) -> str:
-    """Why this can't be a dataset's file."""
+    """Why this can't be a dataset's file; empty if it can."""
     head, last = _ends(file)
     if not head:
         return "is empty"
@@ -84,7 +125,7 @@ def _no_data(file: Path) -> str:
 
 
 def _unlike_text(file: Path) -> str:
-    """That a file which is known to be wrong begins like text, and doesn't end a line."""
+    """What to say of a wrong file that begins like text and ends within a line: it is truncated; else nothing."""
     head, last = _ends(file)
     return "" if head.startswith(_PICKLE) or b"\0" in head or last == b"\n" else _truncated(file)
 

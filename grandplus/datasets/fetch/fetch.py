@@ -1,8 +1,8 @@
 """Get a dataset's files, from the first of its places that has them, and check each one.
 
-Verified files stay in a download cache that all checkouts share, each named by its checksum, so
-nothing is fetched twice. Where the card doesn't know a file's checksum, a note in the cache says
-which one the file of this name and place had.
+Verified files stay in a download cache that all checkouts share. A file there is named by its checksum, so nothing is
+fetched twice. If the card doesn't have the checksum of a file, a note in the cache keeps the one that the file of this
+name and place had.
 """
 
 from __future__ import annotations
@@ -24,38 +24,43 @@ from grandplus.runtime import environment
 from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.storage import finished_whole, locked
 
-LARGE = 64 * 2**20  # bytes; from here on a download says what it needs
+MIN_SIZE_TO_ANNOUNCE = 64 * 2**20  # bytes; from here on, what a download needs is reported first
 
 Report = Callable[[str], None]
 
 
 def fetch(source: Source, folder: Path, *, catalog: Path, expect: Expect | None = None, report: Report = print) -> None:
-    """Put the verified files of a dataset, and ``files.json`` that lists them, into ``folder``.
+    """Put the verified files of a dataset, and ``files.json`` that lists them, into a folder.
 
     Parameters
     ----------
-    source : files and places of the dataset's card.
-    folder : an empty folder.
-    catalog : where the cards are, and the files of node order that they name.
-    expect : the card's counts, to say how much memory the dataset needs.
-    report : is given one line per place that can't deliver, one per large download, and one or,
-        without a checksum in the card, two per file.
+    source : Source
+        Files and places, as in the dataset's card.
+    folder : Path
+        An empty folder.
+    catalog : Path
+        Where the cards are, and the files of node order that they name.
+    expect : Expect, optional
+        The card's counts, to report how much memory the dataset needs.
+    report : callable
+        Is given a line for each place that doesn't deliver, for each large download, and for each file; a second one
+        for a file without a checksum in the card.
 
     Raises
     ------
-    GrandPlusError : no place delivers, what arrived is wrong, or the disk is too small for it;
-        then nothing is left behind.
+    GrandPlusError
+        No place delivers, a file is wrong, or the disk is too small. Then nothing is left in the folder.
     """
     for place in source.places:
         if place.mirror:
-            environment.mirror_folder(place.mirror)  # a wrong setting is an error even where it isn't needed
+            environment.mirror_folder(place.mirror)  # a wrong folder is an error even if no file is needed from it
     cache = environment.cache_folder("downloads")
     delivered_by: dict[str, str] = {}
-    place, found = _complete(source, cache, delivered_by, partial(_announce, expect=expect, report=report), report)
-    manifest = Manifest.of(source, place, found)
+    place, checksums = _complete(source, cache, delivered_by, partial(_announce, expect=expect, report=report), report)
+    manifest = Manifest.of(source, place, checksums)
     if manifest.order and not (catalog / manifest.order).is_file():
         raise GrandPlusError("no such file", where=catalog / manifest.order)
-    for name, sha256 in sorted(found.items()):
+    for name, sha256 in sorted(checksums.items()):
         copy_checked(cache / sha256, folder / name, sha256, where=f"{name} from the download cache")
         size = (folder / name).stat().st_size
         report(f"{name}: {size:,} bytes from {delivered_by.get(name, 'the download cache')}")
@@ -65,32 +70,32 @@ def fetch(source: Source, folder: Path, *, catalog: Path, expect: Expect | None 
 
 
 def _files(source: Source, place: Place) -> dict[str, str | None]:
-    """What a place holds: its own files where it has some, else the source's."""
+    """The checksums of a place's files: its own if it has some, else those of the source."""
     return dict(place.files or source.files)
 
 
 def _complete(
     source: Source, cache: Path, delivered_by: dict[str, str], announce: Callable[..., None], report: Report
 ) -> tuple[Place, dict[str, str]]:
-    """Fill the cache from the first place that has what it lacks: {name: sha256} of that place's files."""
+    """Put all files of the first place that delivers into the cache; returns the place and {name: sha256}."""
     for place in source.places:
-        found = _cached(source, place, cache)
-        if len(found) == len(_files(source, place)):
-            return place, found
+        checksums = _cached(source, place, cache)
+        if len(checksums) == len(_files(source, place)):
+            return place, checksums
     failures = []
     for place in source.places:
         try:
             with _unfinished(cache, place) as folder:
-                found = _cached(source, place, cache)
-                wanted = {name: sha256 for name, sha256 in _files(source, place).items() if name not in found}
+                checksums = _cached(source, place, cache)
+                wanted = {name: sha256 for name, sha256 in _files(source, place).items() if name not in checksums}
                 for name, file in deliver(place, sorted(wanted), folder, partial(announce, place, folder)):
                     fix = "if the change is meant, import it again" if place.local else ""
                     sha256 = checked(file, wanted[name], where=f"{name} from {label(place)}", fix=fix)
                     os.replace(file, cache / sha256)
-                    if wanted[name] is None and not place.mirror:  # whose files a user may change
+                    if wanted[name] is None and not place.mirror:  # a user may change the files of a mirror
                         _note(cache, place, name, sha256)
-                    found[name], delivered_by[name] = sha256, label(place)
-                return place, found
+                    checksums[name], delivered_by[name] = sha256, label(place)
+                return place, checksums
         except UnavailableError as reason:
             failures.append(f"{label(place)} {reason}")
             report(failures[-1])
@@ -101,7 +106,7 @@ def _complete(
 
 
 def _cached(source: Source, place: Place, cache: Path) -> dict[str, str]:
-    """{name: sha256} of a place's files that are in the cache, and intact."""
+    """{name: sha256} of a place's files that are in the cache and intact."""
     known = {name: sha256 or _noted(cache, place, name) for name, sha256 in sorted(_files(source, place).items())}
     return {name: sha256 for name, sha256 in known.items() if sha256 and is_intact(cache / sha256, sha256)}
 
@@ -116,14 +121,14 @@ def _note(cache: Path, place: Place, name: str, sha256: str) -> None:
 
 
 def _noted(cache: Path, place: Place, name: str) -> str:
-    """The checksum that a file of this place had."""
+    """The checksum that a file of this place had; empty if there is no note of it."""
     file = cache / f"{_key(label(place), name)}.noted"
     return file.read_text() if file.is_file() else ""
 
 
 @contextmanager
 def _unfinished(cache: Path, place: Place) -> Iterator[Path]:
-    """A folder on the cache's disk, empty but for downloads that a killed process began and this one can go on with."""
+    """A folder on the cache's disk that holds nothing but downloads of a killed process, which can be resumed."""
     folder = cache / f"{_key(label(place))}.unfinished"
     try:
         with locked(folder.with_suffix(".lock")):
@@ -139,23 +144,23 @@ def _unfinished(cache: Path, place: Place) -> Iterator[Path]:
 
 
 def _tidy(folder: Path) -> bool:
-    """Remove what is no unfinished download; whether there is one."""
-    found = [file for file in folder.rglob("*") if file.is_file()]
-    noted = {file for file in found if version_note(file).is_file() and version_note(file).stat().st_size}
-    for file in set(found) - noted - {version_note(file) for file in noted}:
+    """Remove what can't be resumed; returns whether anything is left."""
+    files = [file for file in folder.rglob("*") if file.is_file()]
+    resumable = {file for file in files if version_note(file).is_file() and version_note(file).stat().st_size}
+    for file in set(files) - resumable - {version_note(file) for file in resumable}:
         file.unlink()
-    return bool(noted)
+    return bool(resumable)
 
 
 def _announce(place: Place, folder: Path, size: int, *, expect: Expect | None, report: Report) -> None:
-    """Say what a large download needs, before it begins; refuse it if the disk is too small."""
-    if size < LARGE:
+    """Report what a large download needs before it begins; an error if the disk is too small."""
+    if size < MIN_SIZE_TO_ANNOUNCE:
         return
     content = place.unpacked if place.archive else size
     needed, free = size + (content if place.archive else 0), shutil.disk_usage(folder).free
     report(f"{label(place)}: {_gib(size)} to download, which needs {_gib(needed)} of disk; {_gib(free)} are free")
     if expect:
-        # Node ids of both directions, as read and as kept; float32 features, in full or as sparse as the file.
+        # Node ids of both directions, once as read and once as kept; float32 features, dense or as sparse as the file.
         graph = 16 * expect.edges if expect.edges is not None else content
         features = min(4 * expect.nodes * (expect.features or 0), content)
         report(f"the dataset then needs roughly {_gib(graph + features)} of memory")

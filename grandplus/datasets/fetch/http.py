@@ -1,4 +1,4 @@
-"""One download: redirects followed, a cut connection resumed, Google Drive's confirm page answered."""
+"""A download that follows redirects, resumes after a cut connection, and answers the confirm page of Google Drive."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from grandplus.runtime.progress import Progress
 TIMEOUT = (5, 60)  # seconds to connect, and between two pieces of an answer
 TRIES = 8  # connections for one file
 PAUSE = 1.0  # seconds before the second try; each further pause is twice as long
-PIECE = 2**16  # bytes; what came of one is lost where the connection is cut
-PAGE = 2**20  # bytes of a confirm page that are looked at
-NO_SUCH_RANGE = 416  # HTTP status
+PIECE = 2**16  # bytes; an unfinished piece is lost if the connection is cut
+PAGE = 2**20  # bytes of a confirm page that are read
+RANGE_NOT_SATISFIABLE = 416  # HTTP status
 _CUT = (requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError)
 
 
@@ -35,23 +35,29 @@ class _Request:
 
 
 class UnavailableError(Exception):
-    """A place can't deliver, for this reason: try the next one."""
+    """A place can't deliver, for this reason; the next one is tried."""
 
 
 def download(
     address: str, target: Path, *, confirm: bool = False, announce: Callable[[int], None] = lambda size: None
 ) -> None:
-    """Save what is at ``address``, of http, https or file, to ``target``.
+    """Save a file from an address of http, https or file.
 
     Parameters
     ----------
-    confirm : submit the form of an HTML page that comes instead of the file, once.
-    announce : is given the size in bytes before the first byte, where the server tells it.
+    address : str
+    target : Path
+    confirm : bool
+        If an HTML page comes instead of the file, whether its form is submitted, once.
+    announce : callable
+        Is given the size in bytes before the first byte, if the server tells it.
 
     Raises
     ------
-    UnavailableError : there is nobody, or no such file.
-    GrandPlusError : the connection is cut again and again, a page comes instead, or the disk is full.
+    UnavailableError
+        The server can't be reached, or there is no such file.
+    GrandPlusError
+        The connection is cut too often, a page comes instead of the file, or the disk is full.
     """
     try:
         if address.startswith("file:"):
@@ -90,7 +96,7 @@ def _resuming(
     *,
     page_is_error: bool,
 ) -> None:
-    """Save the file over as many connections as it takes, TRIES at most; after a kill the next process goes on."""
+    """Save the file over as many connections as it takes, TRIES at most; another process can resume it after a kill."""
     note = version_note(target)
     version = note.read_text() if note.is_file() else ""
     size, have = None, target.stat().st_size if version and target.is_file() else 0
@@ -102,9 +108,9 @@ def _resuming(
                     raise _page_error(answer, target.name)
                 if answer.status_code == 206:
                     size = _checked_size(answer, have, size)
-                else:  # from its beginning: the first try, or a server that knows no Range, or has a new version
+                else:  # the whole file: the first try, a server that knows no Range, or one that has a new version
                     version, size, have = _version(answer), _size(answer), 0
-                    note.unlink(missing_ok=True)  # so that at no moment it is of another version than the file
+                    note.unlink(missing_ok=True)  # it must never name another version than the file's
                     target.open("wb").close()
                     note.write_text(version)
                 if size is not None and number == 0:
@@ -115,12 +121,12 @@ def _resuming(
                 note.unlink(missing_ok=True)
                 return
         except requests.HTTPError as error:
-            if not have or error.response is None or error.response.status_code != NO_SUCH_RANGE:
+            if not have or error.response is None or error.response.status_code != RANGE_NOT_SATISFIABLE:
                 raise
-            have, version = 0, ""  # it has become shorter
+            have, version = 0, ""  # the file has become shorter
         except _CUT:
             if not target.exists():
-                raise  # nobody is there: the next place is quicker than more tries
+                raise  # the server can't be reached: the next place is quicker than more tries
             have = target.stat().st_size
         if number < TRIES - 1:
             time.sleep(PAUSE * 2**number)
@@ -129,12 +135,23 @@ def _resuming(
 
 
 def version_note(file: Path) -> Path:
-    """Beside an unfinished download: which version of the file it is of, as If-Range takes it; empty if not told."""
+    """The file beside an unfinished download that says which version it is of, as If-Range takes it.
+
+    It is empty if the server doesn't tell the version.
+
+    Parameters
+    ----------
+    file : Path
+
+    Returns
+    -------
+    Path
+    """
     return file.with_name(f"{file.name}.version")
 
 
 def _send(session: requests.Session, request: _Request, headers: dict[str, str]) -> requests.Response:
-    """The head of an answer with a good status; its body is read piece by piece."""
+    """Ask for a file; the body of the answer is then read piece by piece."""
     inputs: dict[str, Any] = {"data" if request.method == "POST" else "params": request.inputs}
     answer = session.request(request.method, request.address, headers=headers, stream=True, timeout=TIMEOUT, **inputs)
     answer.raise_for_status()
@@ -143,25 +160,25 @@ def _send(session: requests.Session, request: _Request, headers: dict[str, str])
 
 def _size(answer: requests.Response) -> int | None:
     if answer.headers.get("Content-Encoding", "identity") != "identity":
-        return None  # the length is of what is compressed all the same
+        return None  # the header tells the length of the compressed content
     text = answer.headers.get("Content-Length", "")
     return int(text) if text.isdecimal() else None
 
 
 def _version(answer: requests.Response) -> str:
-    """What If-Range may name: pieces of two versions are then never put together."""
+    """The version of a file, as If-Range takes it, so that pieces of two versions are never joined."""
     tag = answer.headers.get("ETag", "")
     return tag if tag and not tag.startswith("W/") else answer.headers.get("Last-Modified", "")
 
 
 def _checked_size(answer: requests.Response, have: int, size: int | None) -> int | None:
-    """The whole file's, of an answer that is its rest."""
-    found = answer.headers.get("Content-Range", "")
+    """The size of the whole file, told by an answer that holds the rest of it."""
+    content_range = answer.headers.get("Content-Range", "")
     total = r"(\d+|\*)" if size is None else rf"({size}|\*)"
-    match = re.fullmatch(rf"bytes {have}-\d+/{total}", found)
+    match = re.fullmatch(rf"bytes {have}-\d+/{total}", content_range)
     if not have or not match:
         expected = f"bytes {have:,} to the end of {'the file' if size is None else f'{size:,}'}"
-        raise GrandPlusError(f"answers with Content-Range {found!r}", where=answer.url, expected=expected)
+        raise GrandPlusError(f"answers with Content-Range {content_range!r}", where=answer.url, expected=expected)
     return size if match[1] == "*" else int(match[1])
 
 
@@ -174,7 +191,7 @@ def _save(answer: requests.Response, target: Path, have: int, size: int | None) 
             progress.update(writer.write(piece))
 
 
-# Google Drive answers a large file with a page that says "can't scan this file for viruses", and a form.
+# For a large file, Google Drive sends a page with a form, which says that it can't scan the file for viruses.
 
 
 def _is_page(answer: requests.Response) -> bool:
@@ -182,7 +199,7 @@ def _is_page(answer: requests.Response) -> bool:
 
 
 def _confirmed(session: requests.Session, request: _Request, name: str) -> _Request:
-    """What leads to the file: ``request``, or the form that is on the page it leads to."""
+    """The request that gets the file: the given one, or the form on the page that it gets."""
     with _send(session, request, {}) as answer:
         if not _is_page(answer):
             return request
@@ -215,11 +232,11 @@ class _Form(HTMLParser):
         self._open = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        found = {key: value or "" for key, value in attrs}
+        values = {key: value or "" for key, value in attrs}
         if tag == "form" and self.action is None:
-            self.action, self.method, self._open = found.get("action", ""), found.get("method", "GET").upper(), True
-        elif tag == "input" and self._open and found.get("name"):
-            self.inputs[found["name"]] = found.get("value", "")
+            self.action, self.method, self._open = values.get("action", ""), values.get("method", "GET").upper(), True
+        elif tag == "input" and self._open and values.get("name"):
+            self.inputs[values["name"]] = values.get("value", "")
 
     def handle_endtag(self, tag: str) -> None:
         self._open = self._open and tag != "form"

@@ -7,20 +7,23 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from grandplus.datasets.source import Place, Source
-from grandplus.runtime.errors import GrandPlusError
+from grandplus.runtime.errors import ArtifactError
 
 FILE = "files.json"
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a place delivers. It doesn't name the place, so equal files have equal manifests.
+    """What a place has delivered. The place is not named, so equal files have equal manifests.
 
-    Parameters
+    Attributes
     ----------
-    format : name of the file format, as in ``raw.READERS``.
-    files : {name: sha256}, each as found.
-    order : file in the catalog that holds the nodes' order, where the format has another one.
+    format : str
+        Name of the file format, as in ``raw.READERS``.
+    files : dict of str
+        The checksum of each file, by its name.
+    order : str or None
+        The file in the catalog that holds the order of nodes, if that of the format is another one.
     """
 
     format: str
@@ -29,29 +32,38 @@ class Manifest:
 
     @classmethod
     def of(cls, source: Source, place: Place, checksums: dict[str, str]) -> Manifest:
-        """What ``place`` has delivered, given the checksum of each file."""
+        """What a place of a source has delivered.
+
+        Parameters
+        ----------
+        source : Source
+        place : Place
+        checksums : dict of str
+            Of each file.
+        """
         return cls(place.format or source.format, checksums, place.order)
 
     def save(self, folder: Path) -> None:
+        """Write ``files.json`` into an existing folder."""
         text = json.dumps(asdict(self), indent=2, sort_keys=True) + "\n"
         (folder / FILE).write_bytes(text.encode())
 
     @classmethod
     def load(cls, folder: Path) -> Manifest:
-        """Read ``folder/files.json``.
+        """Read what ``save`` has written.
 
         Raises
         ------
-        GrandPlusError : there is none, or it isn't what ``save`` writes.
+        ArtifactError
+            There is no such file, or it holds something else.
         """
         file = folder / FILE
-        fix = "run the download stage again"
         try:
-            found = cls(**json.loads(file.read_bytes()))
+            manifest = cls(**json.loads(file.read_bytes()))
         except FileNotFoundError:
-            raise GrandPlusError("no such file", where=file, fix=fix) from None
+            raise ArtifactError("no such file", where=file) from None
         except (OSError, ValueError, TypeError) as error:
-            raise GrandPlusError(f"can't be read: {error}", where=file, fix=fix) from None
-        if not isinstance(found.files, dict):
-            raise GrandPlusError(f"files is {found.files!r}", where=file, expected="a mapping", fix=fix)
-        return found
+            raise ArtifactError(f"can't be read: {error}", where=file) from None
+        if not isinstance(manifest.files, dict):
+            raise ArtifactError(f"files is {manifest.files!r}", where=file, expected="a mapping")
+        return manifest

@@ -1,4 +1,4 @@
-"""The kinds of place that a card can name, and how each delivers a dataset's files."""
+"""The kinds of places that a card can name, and how each of them delivers the files of a dataset."""
 
 from __future__ import annotations
 
@@ -15,11 +15,20 @@ from grandplus.runtime.errors import GrandPlusError
 
 DRIVE = "https://drive.google.com/uc?export=download&id="
 
-Announce = Callable[[int], None]  # is given the size of what is about to be downloaded
+Announce = Callable[[int], None]  # is given the size of a download before it begins
 
 
 def label(place: Place) -> str:
-    """What to call a place."""
+    """What to call a place in messages.
+
+    Parameters
+    ----------
+    place : Place
+
+    Returns
+    -------
+    str
+    """
     if place.drive:
         return f"Google Drive {place.drive}"
     if place.url:
@@ -31,21 +40,47 @@ def label(place: Place) -> str:
 
 
 def address(place: Place, name: str) -> str:
-    """Where a file, or the archive of this name, is to be had."""
+    """The address of a file or archive.
+
+    Parameters
+    ----------
+    place : Place
+        With a url or an id of Google Drive.
+    name : str
+        Of the file or archive.
+
+    Returns
+    -------
+    str
+    """
     return f"{place.url or DRIVE}{place.drive}" if place.drive else f"{place.url}{name}"
 
 
 def deliver(place: Place, names: list[str], folder: Path, announce: Announce) -> Iterator[tuple[str, Path]]:
-    """Put files into ``folder``, which is empty but for unfinished downloads.
+    """Put files of a place into a folder.
+
+    Parameters
+    ----------
+    place : Place
+    names : list of str
+        Of the wanted files.
+    folder : Path
+        Holds nothing but unfinished downloads.
+    announce : callable
+        Is given the size of each download before it begins.
 
     Yields
     ------
-    Each name, and the file of ``folder`` that holds it now, which the caller may move away.
+    name : str
+    file : Path
+        In the folder; the caller may move it away.
 
     Raises
     ------
-    UnavailableError : the place doesn't deliver; what it has yielded counts.
-    GrandPlusError : what it delivers is harmful or damaged.
+    UnavailableError
+        The place doesn't deliver all files; those that were yielded are right.
+    GrandPlusError
+        What it delivers is harmful or damaged.
     """
     if place.local:
         return _from_local(place.local, names, folder)
@@ -103,9 +138,9 @@ def _from_wheel(place: Place, names: list[str], folder: Path) -> Iterator[tuple[
 
 
 def _archives(folder: Path) -> Path:
-    made = folder / ".archive"  # no wanted file's name begins with a dot
-    made.mkdir(exist_ok=True)
-    return made
+    archives = folder / ".archive"  # no wanted file's name begins with a dot
+    archives.mkdir(exist_ok=True)
+    return archives
 
 
 def _unpacked(

