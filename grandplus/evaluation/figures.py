@@ -1,4 +1,4 @@
-"""What the experiments' pictures share."""
+"""How pictures of experiments, benchmarks and the search are saved."""
 
 from __future__ import annotations
 
@@ -13,7 +13,15 @@ plt.switch_backend("agg")
 
 
 def save(figure: Any, file: Path) -> None:
-    """Write a PNG whole, without matplotlib's version in it, and free the figure."""
+    """Write a figure as PNG, whole or not at all, and free it.
+
+    The file doesn't hold the version of matplotlib.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+    file : path
+    """
     with finished_whole(file, alone=True) as partial:
         figure.savefig(partial, format="png", dpi=150, metadata={"Software": None})
     plt.close(figure)

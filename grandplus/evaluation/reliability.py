@@ -74,9 +74,26 @@ def reliability(confidence: NDArray[Any], correct: NDArray[Any], bins: int = BIN
 
 
 def expected_calibration_error(confidence: NDArray[Any], correct: NDArray[Any], bins: int = BINS) -> float:
-    """Σ over the bins of |B| / n · |accuracy(B) - mean confidence(B)|, in [0, 1]; 0 for no predictions.
+    """The mean gap between confidence and accuracy: ``Σ_B |B| / n · |accuracy(B) - confidence(B)|`` over bins B.
 
-    Parameters and errors are those of `reliability`.
+    Parameters
+    ----------
+    confidence : ndarray of float, shape (n,)
+        Probability of the predicted class, in [0, 1].
+    correct : ndarray of bool, shape (n,)
+        Whether the prediction is right.
+    bins : int
+        Their number, at least 1.
+
+    Returns
+    -------
+    float
+        In [0, 1]; 0 for no predictions.
+
+    Raises
+    ------
+    GrandPlusError
+        A confidence is not a number or lies outside [0, 1].
 
     Examples
     --------
