@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Self
 
 
@@ -52,6 +54,32 @@ class ArtifactError(GrandPlusError):
 
     Who knows that step adds to ``fix`` how to make the file anew.
     """
+
+
+@contextmanager
+def argument_errors(where: object = "") -> Iterator[None]:
+    """Whatever a user's mistake is found in this block, it is one in an argument: raise it as an `ArgumentError`.
+
+    Parameters
+    ----------
+    where : object
+        The call, for errors that don't say where they were found.
+
+    Raises
+    ------
+    ArgumentError
+
+    Examples
+    --------
+    >>> with argument_errors("fit"):
+    ...     raise GrandPlusError("y is empty")
+    Traceback (most recent call last):
+    grandplus.runtime.errors.ArgumentError: fit: y is empty
+    """
+    try:
+        yield
+    except GrandPlusError as error:
+        raise ArgumentError(error.found, where=error.at(where).where, expected=error.expected, fix=error.fix) from None
 
 
 def _restored(kind: type[GrandPlusError], found: str, where: object, expected: str, fix: str) -> GrandPlusError:

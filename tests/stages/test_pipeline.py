@@ -253,9 +253,11 @@ def test_the_table_to_take_is_the_calibrated_trial(project):
 def test_the_classifier_gives_the_pipelines_bytes(project, raw_graph, monkeypatch):
     monkeypatch.setenv("GRANDPLUS_DEVICE", "cpu")
     raw, settings = raw_graph("cora"), load_settings(project.folder)
-    parameters = settings.preprocess.model_dump(exclude={"split"}) | settings.gfpush.model_dump()
-    plain = settings.model_dump(include={"matrix", "seed", "trials"})
-    classifier = GrandPlusClassifier(**plain, **parameters, **settings.train.model_dump())
+    values = settings.flat()
+    parameters = values["preprocess"] | values["gfpush"] | values["train"]
+    del parameters["split"]
+    plain = {"matrix": values["matrix"], "random_state": values["seed"], "trials": values["trials"]}
+    classifier = GrandPlusClassifier(**plain, **parameters)
     adjacency = sp.coo_array((np.ones(raw.edges.shape[1]), tuple(raw.edges)), shape=(raw.nodes, raw.nodes))
     classifier.fit(adjacency, raw.features, raw.labels, **raw.splits[0])
     taken = pq.read_table(project.folder / "data/predictions/predictions.parquet").to_pydict()

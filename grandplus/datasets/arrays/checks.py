@@ -138,7 +138,8 @@ def features_of(found: Any, nodes: int, where: object) -> Any:
         row = _row_of(place, features.indptr)
         refuse_feature(features.data[place], f"row {row}, column {features.indices[place]}", where)
     features.sum_duplicates()
-    features.eliminate_zeros()
+    if not features.data.all():
+        features.eliminate_zeros()  # which writes even where there are none, and what is given may be read-only
     return features
 
 

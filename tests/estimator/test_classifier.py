@@ -1,41 +1,26 @@
-"""The scikit-learn-like class on arrays: labels of any kind, given splits, parameters, and what is refused.
+"""The classifier on graphs in memory: labels of any kind, given splits, parameters, and what is refused.
 
 That it gives the pipeline's bytes is tested beside the pipeline, in tests/stages.
 """
 
-import inspect
+import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
+from communities import NODES, problem, small
 from ruamel.yaml import YAML
-from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from grandplus import GrandPlusClassifier
 from grandplus.datasets.raw import RawGraph
-from grandplus.graph.settings import Preprocess
 from grandplus.importing.card import card_text
 from grandplus.methods.grandplus.settings import Settings as Train
-from grandplus.pipeline.settings import Settings
+from grandplus.propagation.matrices import Average
 from grandplus.propagation.settings import GFPush
-from grandplus.runtime.errors import GrandPlusError
-
-NODES = 90
-
-
-def problem(seed=0):
-    """Three communities whose features tell them apart: adjacency, X and numbers of classes."""
-    rng = np.random.default_rng(seed)
-    labels = np.arange(NODES) % 3
-    edges = sp.csr_array(np.triu(rng.random((NODES, NODES)) < np.where(labels[:, None] == labels, 0.3, 0.02), 1))
-    return edges, np.eye(3)[labels] + 0.3 * rng.random((NODES, 3)), labels
-
-
-def small(**changes):
-    plain = {"order": 1, "features": "as-is", "dropout_input": 0, "dropout_hidden": 0, "lr": 0.05, "max_epochs": 60}
-    return GrandPlusClassifier(**plain | {"train_per_class": 4, "val_per_class": 14} | changes)
+from grandplus.runtime.errors import ArgumentError
 
 
 def test_it_learns_what_can_be_learnt():
@@ -64,7 +49,7 @@ def test_defaults_suit_columns_of_any_scale():
 @pytest.mark.parametrize(
     ("nodes", "words"),
     [
-        (["cust-1"], "nodes has shape .1,. and type <U6; expected numbers of rows, or a mask of 90"),
+        (["cust-1"], "nodes has shape .1,. and type <U6; expected row numbers, or a mask of 90"),
         ([0.0], "nodes has shape .1,. and type float64"),
         ([True, False], "nodes has shape .2,. and type bool"),
         ([0, NODES], "nodes names node 90; expected 0 to 89"),
@@ -74,7 +59,7 @@ def test_defaults_suit_columns_of_any_scale():
 )
 def test_nodes_are_rows(nodes, words):
     classifier = small(max_epochs=2).fit(*problem())
-    with pytest.raises(GrandPlusError, match=words):
+    with pytest.raises(ArgumentError, match=words):
         classifier.predict(nodes)
     assert classifier.predict([]).shape == (0,)
 
@@ -130,7 +115,7 @@ def test_masks_name_nodes_too():
 def test_the_seed_decides_and_the_callers_threads_stay():
     adjacency, X, y = problem()
     torch.set_num_threads(2)
-    runs = [small(seed=seed, max_epochs=3).fit(adjacency, X, y).predict_proba().tobytes() for seed in (0, 0, 1)]
+    runs = [small(random_state=seed, max_epochs=3).fit(adjacency, X, y).predict_proba().tobytes() for seed in (0, 0, 1)]
     assert torch.get_num_threads() == 2
     assert runs[0] == runs[1] != runs[2]
 
@@ -153,28 +138,90 @@ def test_arguments_are_left_as_they_are():
     assert first.tobytes() == small(max_epochs=3).fit(adjacency, sparse.tocoo(), y).predict_proba().tobytes()
 
 
-def test_parameters_are_those_of_params_yaml():
-    wanted = {*GFPush.model_fields, *Preprocess.model_fields, *Train.model_fields, "matrix", "seed", "trials"} - {
-        "split"
-    }
-    assert set(inspect.signature(GrandPlusClassifier).parameters) == wanted
-    assert {"matrix", "seed", "trials", "gfpush", "preprocess", "train"} <= set(Settings.model_fields)
-
-
 @pytest.mark.parametrize("width", [10, 60])
 def test_defaults_are_those_of_an_imported_card(width):
     raw = RawGraph(np.zeros((2, 0), np.int64), 9, np.eye(9, width), np.zeros(9, np.int64), ["a", "b"], np.arange(9), [])
-    card = YAML(typ="safe", pure=True).load(card_text("own", {}, {"features": "as-is"}, raw))["avg"]
-    wanted = GFPush(**card["gfpush"]).model_dump() | Train(**card["train"]).model_dump()
-    mine = GrandPlusClassifier(dropout_input=0.5 if width >= 50 else 0).get_params()
+    card = YAML(typ="safe", pure=True).load(card_text("own", {}, {"features": "as-is"}, raw))
+    wanted = GFPush(**card["gfpush"]).model_dump() | Train(**card["train"].get("any", {})).model_dump()
+    adjacency, X, y = problem()
+    X = np.hstack([X, np.zeros((NODES, width - 3))])
+    classifier = small(dropout_input=None, max_epochs=1).fit(adjacency, X, y)
+    mine = GrandPlusClassifier().get_params() | {"dropout_input": classifier.models_[0].settings.dropout_input}
     assert {name: mine[name] for name in wanted} == wanted
+    assert Average().order == 4 == len(small(order=None, max_epochs=1).fit(adjacency, X, y).rows_.info.weights) - 1
 
 
-def test_scikit_learn_can_copy_and_change_it():
-    classifier = GrandPlusClassifier(lr=0.5, matrix="ppr")
-    assert clone(classifier).get_params() == classifier.get_params()
-    assert classifier.set_params(hidden=3).hidden == 3
-    assert repr(classifier) == "GrandPlusClassifier(hidden=3, lr=0.5, matrix='ppr')"
+def data(**changes):
+    """As PyTorch Geometric has it."""
+    adjacency, X, y = problem()
+    edges = torch.tensor(np.stack(adjacency.nonzero()), dtype=torch.int64)
+    parts = np.arange(NODES) % 9
+    masks = {"train_mask": parts < 2, "val_mask": parts == 4, "test_mask": parts > 6}
+    tensors = {"edge_index": edges, "x": torch.tensor(X), "y": torch.tensor(y), "edge_weight": None, "edge_attr": None}
+    return SimpleNamespace(**tensors | {name: torch.tensor(mask) for name, mask in masks.items()} | changes)
+
+
+def test_data_of_pytorch_geometric_is_enough():
+    adjacency, X, y = problem()
+    parts = np.arange(NODES) % 9
+    arrays = small().fit(adjacency, X, y, train=parts < 2, val=parts == 4, test=parts > 6)
+    classifier = small().fit(data())
+    assert classifier.predict_proba().tobytes() == arrays.predict_proba().tobytes()
+    # Those in no mask, of which Data can't say that they have no label.
+    assert classifier.graph_facts_["unlabelled_nodes"] == np.isin(parts, [2, 3, 5, 6]).sum()
+    assert arrays.graph_facts_["unlabelled_nodes"] == 0
+    assert small().fit(data(), train=parts < 3, val=parts > 3).predict(data().test_mask).shape == (20,)
+
+
+def test_each_trial_takes_a_split_of_its_own():
+    parts = np.arange(NODES) % 9
+    masks = {"train_mask": parts < 2, "val_mask": parts == 4}
+    two = {name: torch.tensor(np.stack([mask, np.roll(mask, 1)], axis=1)) for name, mask in masks.items()}
+    both = small(trials=2).fit(data(**two))
+    second = small().fit(data(train_mask=two["train_mask"][:, 1], val_mask=two["val_mask"][:, 1]))
+    assert both.calibration_.temperatures[0] == small().fit(data()).calibration_.temperatures[0]
+    assert both.models_[1].info["val_accuracy"] == second.models_[0].info["val_accuracy"]
+    with pytest.raises(ArgumentError, match="val has 2 splits; expected 3"):
+        small().fit(data(train_mask=torch.ones(NODES, 3, dtype=torch.bool), val_mask=two["val_mask"], test_mask=None))
+
+
+def test_weights_are_refused_unless_they_are_to_be_ignored():
+    adjacency, X, y = problem()
+    weighted = 0.5 * adjacency
+    plain = small(max_epochs=3).fit(adjacency, X, y)
+    ignoring = small(max_epochs=3, edge_weights="ignore").fit(weighted, X, y)
+    assert ignoring.predict_proba().tobytes() == plain.predict_proba().tobytes()
+    with pytest.raises(ArgumentError, match="has edge_weight or edge_attr; expected edges without weights"):
+        small().fit(data(edge_weight=torch.ones(3)))
+
+
+def test_what_was_counted_is_kept():
+    adjacency, X, y = problem()
+    entries = sp.coo_array(adjacency)
+    rows, columns = np.append(entries.row, [5, entries.col[0]]), np.append(entries.col, [5, entries.row[0]])
+    X[7], y = 0, np.where(np.arange(NODES) < 4, -1, y)
+    facts = small(max_epochs=1).fit(np.stack([rows, columns]), X, y).graph_facts_
+    wanted = {"nodes": 90, "edges": adjacency.nnz, "merged_duplicates": 1, "dropped_self_loops": 1, "classes": 3}
+    wanted |= {"isolated_nodes": 0, "unlabelled_nodes": 4, "zero_feature_rows": 1, "features": 3}
+    assert facts == wanted
+
+
+def test_features_can_be_made_from_the_graph():
+    adjacency, _, y = problem()
+    classifier = small(features="adjacency", dropout_input=None, max_epochs=3).fit(adjacency, y=y)
+    assert classifier.graph_facts_["features"] == NODES
+    assert classifier.models_[0].settings.dropout_input == 0.5
+    assert not hasattr(classifier, "n_features_in_")
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_progress_is_shown_on_a_terminal(terminal, monkeypatch, capsys):
+    adjacency, X, y = problem()
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
+    small(max_epochs=3).fit(adjacency, X, y)
+    assert capsys.readouterr().err == ""
+    small(max_epochs=3, trials=2, verbose=True).fit(adjacency, X, y)
+    assert ("GrandPlusClassifier: 100%" in capsys.readouterr().err) == terminal
 
 
 ADJACENCY, X, Y = problem()
@@ -183,20 +230,35 @@ ADJACENCY, X, Y = problem()
 @pytest.mark.parametrize(
     ("parameters", "arguments", "words"),
     [
-        ({"lr": -1}, {}, "GrandPlusClassifier: train.lr is -1; expected greater than 0"),
-        ({"matrix": "ppr"}, {}, "GrandPlusClassifier: gfpush.alpha is null; expected a value, as matrix is ppr"),
-        ({"top_k": 0}, {}, "gfpush.top_k is 0"),
+        ({"lr": -1}, {}, "^GrandPlusClassifier: lr is -1; expected greater than 0$"),
+        ({"matrix": "pagerank"}, {}, "^GrandPlusClassifier: matrix is 'pagerank'; expected one of ppr, avg, single"),
+        ({"matrix": "custom", "order": None}, {}, "weights is None; expected a value, as matrix is custom"),
+        ({"alpha": 0.3}, {}, "alpha is 0.3; expected None, as matrix is avg"),
+        ({"matrix": "ppr", "alpha": 2}, {}, "GrandPlusClassifier: alpha is 2; expected less than or equal to 1"),
+        ({"matrix": "custom", "weights": [0.5], "order": None}, {}, "sum to 0.5; expected a sum of 1"),
+        ({"top_k": 0}, {}, "top_k is 0"),
         ({"trials": 0}, {}, "trials is 0"),
+        ({"random_state": -1}, {}, "random_state is -1"),
+        ({"random_state": "one"}, {}, "random_state is 'one'"),
+        ({"edge_weights": "sum"}, {}, "edge_weights is 'sum'; expected None or \"ignore\""),
+        ({"verbose": "loud"}, {}, "verbose is 'loud'"),
+        ({"features": "l2"}, {}, "features is 'l2'; expected 'row-normalize'"),
+        ({"embed": True}, {}, "train.embed is true, but the features are dense"),
         ({"train_per_class": 30}, {}, "class 0 has 30 nodes"),
-        ({}, {"adjacency": np.eye(NODES)}, "adjacency: holds a ndarray; expected a sparse matrix"),
-        ({}, {"adjacency": sp.eye_array(NODES, 3)}, "adjacency: has shape 90 x 3"),
+        ({}, {"graph": "cora"}, "graph is a str; expected a scipy sparse matrix"),
+        ({}, {"graph": sp.eye_array(NODES, 3)}, "adjacency: has shape 90 x 3; expected a square matrix"),
+        ({}, {"graph": 2 * ADJACENCY}, "adjacency: has an edge of weight 2; .* say edge_weights=.ignore. to count"),
+        ({}, {"X": None}, "the data has no features"),
+        ({}, {"y": None}, "there are no labels"),
         ({}, {"X": X[:5]}, "X: is .*5.*; expected numbers in 90 rows"),
         ({}, {"X": np.where(np.arange(NODES)[:, None] == 7, np.nan, X)}, "X: .*row 7"),
-        ({}, {"y": Y[:5]}, r"y has shape \(5,\); expected \(90,\)"),
+        ({}, {"y": Y[:5]}, r"y has shape \(5,\); expected \(90,\), a label for each node"),
         ({}, {"y": np.eye(NODES)}, r"y has shape \(90, 90\)"),
         ({}, {"y": np.full(NODES, -1)}, r"y holds the labels \[\]; expected two classes"),
         ({}, {"y": np.where(Y > 0, 1, -1)}, r"y holds the labels \[1\]; expected two classes"),
         ({}, {"y": np.where(Y == 0, "a", Y.astype(object))}, "y holds labels of kinds int, str; expected names"),
+        ({}, {"y": np.where(Y == 0, 0.5, Y)}, "y holds 0.5; expected classes, not a quantity"),
+        ({}, {"y": np.arange(NODES)}, "y has another label for each of 90 nodes, like 0; expected classes"),
         ({}, {"y": [[0], [1, 2]] * 45}, "y holds labels of kinds list"),
         ({}, {"train": [0, 1, 2]}, "val is not given"),
         ({}, {"train": [0, 1], "val": [1, 2]}, "val names a node that is named already"),
@@ -210,6 +272,6 @@ ADJACENCY, X, Y = problem()
     ],
 )
 def test_what_is_wrong_is_told_in_a_line(parameters, arguments, words):
-    given = {"adjacency": ADJACENCY, "X": X, "y": Y} | arguments
-    with pytest.raises(GrandPlusError, match=words):
+    given = {"graph": ADJACENCY, "X": X, "y": Y} | arguments
+    with pytest.raises(ArgumentError, match=words):
         small(**parameters).fit(**given)

@@ -1,0 +1,60 @@
+"""Arrays, sparse matrices, tensors and tables of pandas, told apart by what they have.
+
+None of those libraries is imported for it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from grandplus.runtime.errors import ArgumentError
+
+
+def as_matrix(value: Any, name: str) -> Any:
+    """An array or a scipy sparse matrix of something that is one, or a list or tensor; without a copy where possible.
+
+    Parameters
+    ----------
+    value : array_like, tensor or scipy sparse matrix
+        A tensor may be sparse and on any device.
+    name : str
+        What to call it in an error.
+
+    Returns
+    -------
+    ndarray or scipy sparse matrix
+
+    Raises
+    ------
+    ArgumentError
+        It is something else.
+
+    Examples
+    --------
+    >>> as_matrix([1, 2], "nodes").tolist()
+    [1, 2]
+    """
+    if sp.issparse(value):
+        return value
+    try:
+        if hasattr(value, "detach"):  # a tensor of PyTorch
+            value = value.detach().cpu()
+            if str(value.layout) != "torch.strided":
+                entries = value.to_sparse_coo().coalesce()
+                return sp.coo_array((entries.values().numpy(), entries.indices().numpy()), shape=tuple(value.shape))
+        return np.asarray(value)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise ArgumentError(f"{name} is no array: {error}") from None
+
+
+def is_pandas(value: Any) -> bool:
+    """Whether it is a Series or a DataFrame of pandas."""
+    return hasattr(value, "iloc") and hasattr(value, "index")
+
+
+def is_frame(value: Any) -> bool:
+    """Whether it is a DataFrame of pandas."""
+    return is_pandas(value) and hasattr(value, "columns")

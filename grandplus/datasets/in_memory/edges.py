@@ -1,0 +1,160 @@
+"""The edges of a graph, as a notebook has them -> pairs of row numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from grandplus.datasets.arrays.checks import described, edges_of
+from grandplus.datasets.in_memory.arrays import as_matrix, is_frame
+from grandplus.datasets.source import Reading, Source
+from grandplus.datasets.tables.table import ENDS
+from grandplus.graph.adjacency import Adjacency
+from grandplus.runtime.errors import ArgumentError, argument_errors
+
+IGNORE = "ignore"
+_KINDS = (
+    "a scipy sparse matrix or an array (n, n), an edge_index (2, E), a graph of networkx, a DataFrame of edges, "
+    "or a Data object of PyTorch Geometric"
+)
+_UNWEIGHTED = "edges without weights, as the method has none"
+_COUNT_ONCE = f'say edge_weights="{IGNORE}" to count every edge once'
+
+
+@dataclass(frozen=True, eq=False)
+class EdgeReader:
+    """Reads edges for nodes that have a row each.
+
+    Attributes
+    ----------
+    count : int
+        Rows of X.
+    ids : pandas.Index or None
+        The id of each row; None: ids are row numbers.
+    ignore : bool
+        Whether weights are left out; they are refused otherwise.
+    """
+
+    count: int
+    ids: Any
+    ignore: bool
+
+    def read(self, graph: Any) -> tuple[NDArray[Any], int]:
+        """The edges (2, E) of a graph of any kind, and how many nodes it has.
+
+        Parameters
+        ----------
+        graph : object
+            See `inputs_of`.
+
+        Raises
+        ------
+        ArgumentError
+            It is of no kind that is known, has weights, or names an unknown node.
+        """
+        if is_frame(graph):
+            return self._frame(graph), self.count
+        if getattr(graph, "edge_index", None) is not None:
+            if not self.ignore and any(getattr(graph, key, None) is not None for key in ("edge_weight", "edge_attr")):
+                raise ArgumentError("the graph has edge_weight or edge_attr", expected=_UNWEIGHTED, fix=_COUNT_ONCE)
+            return self._list(as_matrix(graph.edge_index, "edge_index")), self.count
+        if hasattr(graph, "is_multigraph"):
+            return self._networkx(graph), self.count
+        if isinstance(graph, Adjacency):
+            ones = np.ones(len(graph.indices), bool)
+            graph = sp.csr_array((ones, graph.indices, graph.indptr), shape=(graph.nodes, graph.nodes))
+        matrix = as_matrix(graph, "graph")
+        if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
+            kind = described(matrix) if hasattr(graph, "shape") else f"a {type(graph).__name__}"
+            raise ArgumentError(f"graph is {kind}", expected=_KINDS)
+        rows, columns = matrix.shape
+        if not sp.issparse(matrix) and rows == 2 and (columns != 2 or self.count != 2):
+            return self._list(matrix), self.count
+        if rows != columns:
+            fix = "transpose it" if columns == 2 and matrix.dtype.kind in "iu" else ""
+            expected = "a square matrix" if sp.issparse(matrix) else "(n, n), or (2, E) for an edge_index"
+            raise ArgumentError(f"has shape {rows} x {columns}", where="adjacency", expected=expected, fix=fix)
+        return self._matrix(matrix), rows
+
+    def _matrix(self, matrix: Any) -> NDArray[Any]:
+        if not sp.issparse(matrix):
+            self._check_weights(matrix)
+            return np.stack(np.nonzero(matrix))
+        matrix = matrix if matrix.format in ("csr", "csc", "coo") else matrix.tocoo()
+        self._check_weights(matrix.data)
+        with argument_errors():
+            return edges_of(matrix, Source(format="memory", read=Reading(weights="ignore")), "adjacency")
+
+    def _check_weights(self, values: NDArray[Any]) -> None:
+        if values.dtype.kind == "b":
+            return
+        wrong = ~np.isfinite(values) if self.ignore else (values != 0) & (values != 1)
+        if wrong.any():
+            weight = values[wrong][0]
+            ignorable = not self.ignore and np.isfinite(weight)
+            expected, fix = (_UNWEIGHTED, _COUNT_ONCE) if ignorable else ("finite numbers", "")
+            raise ArgumentError(f"has an edge of weight {weight:g}", where="adjacency", expected=expected, fix=fix)
+
+    def _list(self, edges: Any) -> NDArray[np.int64]:
+        # Without an edge, a list has no type of its own.
+        if edges.ndim != 2 or edges.shape[0] != 2 or (edges.dtype.kind not in "iu" and edges.shape[1]):
+            raise ArgumentError(f"edge_index is {described(edges)}", expected="(2, E) whole numbers")
+        wrong = ((edges < 0) | (edges >= self.count)).any(axis=0)
+        if wrong.any():
+            edge = int(wrong.argmax())
+            found = f"edge {edge} joins {edges[0, edge]} and {edges[1, edge]}"
+            raise ArgumentError(found, where="edge_index", expected=f"nodes from 0 to {self.count - 1}")
+        return np.asarray(edges, np.int64)
+
+    def _networkx(self, graph: Any) -> NDArray[np.int64]:
+        if not self.ignore:
+            weighted = next((ends for *ends, weight in graph.edges(data="weight", default=1) if weight != 1), None)
+            if weighted:
+                found = f"the edge of {weighted[0]!r} and {weighted[1]!r} has a weight"
+                raise ArgumentError(found, where="graph", expected=_UNWEIGHTED, fix=_COUNT_ONCE)
+        names = list(graph)
+        row_of = dict(zip(names, self._rows(names, "graph").tolist(), strict=True))
+        ends = [(row_of[first], row_of[second]) for first, second in graph.edges()]
+        return np.array(ends, np.int64).reshape(-1, 2).T
+
+    def _frame(self, frame: Any) -> NDArray[np.int64]:
+        names = [str(column).lower() for column in frame.columns]
+        pairs = [pair for pair in ENDS if pair[0] != pair[1] and set(pair) <= set(names)]
+        if len(names) != 2 and not pairs:
+            raise ArgumentError(
+                f"columns are {', '.join(names)}", where="edges", expected="two, or source and target among them"
+            )
+        ends = [names.index(end) for end in pairs[0]] if pairs else [0, 1]
+        further = [name for position, name in enumerate(frame.columns) if position not in ends]
+        if further and not self.ignore:
+            fix = f'say edge_weights="{IGNORE}" to leave further columns out'
+            raise ArgumentError(
+                f"column {further[0]!r} is none of the ends", where="edges", expected=_UNWEIGHTED, fix=fix
+            )
+        return np.stack([self._rows(frame.iloc[:, end], "edges") for end in ends])
+
+    def _rows(self, names: Sequence[Any], where: str) -> NDArray[np.int64]:
+        """The rows that these ids have in X."""
+        if self.ids is None:
+            known = np.asarray(names)
+            if known.ndim != 1 or (known.size and known.dtype.kind not in "iu"):
+                other = next((name for name in names if not isinstance(name, int | np.integer)), known.dtype)
+                fix = "make X a DataFrame whose index holds the ids"
+                raise ArgumentError(f"names node {other!r}", where=where, expected="row numbers of X", fix=fix)
+            rows = np.where((known >= 0) & (known < self.count), known, -1)
+            expected = f"row numbers of X, from 0 to {self.count - 1}"
+        else:
+            if not self.ids.is_unique:
+                twice = self.ids[self.ids.duplicated()][0]
+                raise ArgumentError(f"the index holds {twice!r} twice", where="X", expected="each node once")
+            rows = np.asarray(self.ids.get_indexer(names))
+            expected = f"ids in the index of X, such as {', '.join(map(repr, self.ids[:2].tolist()))}"
+        if (rows < 0).any():
+            name = list(names)[int((rows < 0).argmax())]
+            raise ArgumentError(f"names node {name!r}", where=where, expected=expected)
+        return rows.astype(np.int64, copy=False)

@@ -1,0 +1,328 @@
+"""What the classifiers of all methods share: reading a graph, training trials, and predictions of its nodes."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Self, TypeVar
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+from pydantic import Field
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from grandplus.datasets.in_memory.arrays import as_matrix
+from grandplus.datasets.in_memory.inputs import Inputs, inputs_of
+from grandplus.datasets.in_memory.labels import numbered_labels
+from grandplus.datasets.in_memory.splits import given_splits, row_numbers
+from grandplus.datasets.preprocess import preprocess
+from grandplus.datasets.raw import RawGraph
+from grandplus.graph.features import suited_scaling
+from grandplus.graph.graph import Graph
+from grandplus.graph.settings import Preprocess
+from grandplus.graph.splits import Splits
+from grandplus.methods.protocol import Model, Scores, Task
+from grandplus.methods.registry import method_of, settings_of
+from grandplus.methods.settings import MethodSettings
+from grandplus.prediction.calibration import HeldOut, mean_of
+from grandplus.propagation.gfpush import gfpush
+from grandplus.propagation.matrices import MATRICES, Matrix, parameters
+from grandplus.propagation.rows import Rows
+from grandplus.propagation.settings import GFPush
+from grandplus.runtime import environment
+from grandplus.runtime.errors import ArgumentError, argument_errors
+from grandplus.runtime.progress import Progress
+from grandplus.runtime.validation import Section, validated
+
+AnySection = TypeVar("AnySection", bound=Section)
+_MASK_OF = {"train": "train_mask", "val": "val_mask", "test": "test_mask"}
+_PROCESS = threading.Lock()  # on PyTorch's threads and random state, of which a process has one
+
+
+class _Run(Section):
+    trials: Annotated[int, Field(ge=1, le=100_000)] = 1
+    random_state: Annotated[int, Field(ge=0, lt=2**63)] = 0
+    verbose: bool = False
+
+
+@dataclass(frozen=True)
+class _Sections:
+    """The parameters, checked."""
+
+    run: _Run
+    matrix: Matrix
+    push: GFPush
+    method: MethodSettings
+
+
+class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Classifies all nodes of a graph from the labels of some; a subclass says by which method.
+
+    A subclass has the name of its method and, in ``__init__``, the parameters that are declared here, those of the
+    sections (`Preprocess`, `GFPush`, the families of Π) and those of the method's settings.
+    """
+
+    _method: ClassVar[str]
+
+    matrix: str
+    features: str | None
+    trials: int
+    random_state: Any
+    edge_weights: str | None
+    verbose: bool
+
+    def fit(
+        self,
+        graph: Any,
+        X: Any = None,
+        y: ArrayLike | None = None,
+        *,
+        train: ArrayLike | None = None,
+        val: ArrayLike | None = None,
+        test: ArrayLike | None = None,
+    ) -> Self:
+        """Train, and predict every node.
+
+        Parameters
+        ----------
+        graph : object
+            An edge counts in both directions. One of these:
+
+            - A scipy sparse matrix, array or tensor (n, n): the adjacency, of 0 and 1.
+            - An integer array or tensor (2, E): an ``edge_index``, pairs of row numbers of X.
+            - A graph of networkx, or a pandas DataFrame of edges, with columns such as source and target, or two
+              columns only. They name nodes by the index of X if X is a DataFrame, else by row numbers of X.
+            - A ``Data`` object of PyTorch Geometric. Its ``x``, ``y`` and masks stand for X, y, train, val and test
+              that are not given. With all three masks, labels of nodes in none of them count as unknown.
+        X : array_like, tensor, scipy sparse matrix or pandas.DataFrame, shape (n, d), optional
+            A row of numbers for each node. It may lack only where ``features`` makes features from the graph.
+        y : array_like, shape (n,)
+            Labels of any kind; -1, None, NaN and "" where unknown.
+        train, val : array_like, optional
+            The nodes to train on and to validate on: row numbers, a mask (n,), or masks (n, s) of s splits, of which
+            trial i takes the i-th and begins anew after the last. Both or neither: without them each trial draws
+            ``train_per_class`` and ``val_per_class`` labelled nodes of each class.
+        test : array_like, optional
+            The nodes that ``unlabelled="test"`` names; by default all others.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ArgumentError
+            An argument or a parameter is not what it should be. It is a ``ValueError``.
+        GrandPlusError
+            Training fails, or needs more memory than there is.
+        """
+        name = type(self).__name__
+        with argument_errors(name):
+            sections = self._sections()
+            seed, trials = sections.run.random_state, sections.run.trials
+            inputs = inputs_of(graph, X, y, edge_weights=self.edge_weights)
+            classes, labels = numbered_labels(inputs.labels, inputs.nodes)
+            parts = {"train": train, "val": val, "test": test}
+            if all(nodes is None for nodes in parts.values()):
+                parts = {part: inputs.masks.get(mask) for part, mask in _MASK_OF.items()}
+                labels = _without_unmasked(labels, parts)
+            raw = RawGraph(
+                edges=inputs.edges,
+                nodes=inputs.nodes,
+                features=inputs.features,
+                labels=labels,
+                classes=[str(label) for label in classes.tolist()],
+                node_ids=np.arange(inputs.nodes),
+                splits=given_splits(parts, labels),
+            )
+            prepared, splits = preprocess(raw, self._preprocess(raw), seed=seed, trials=trials, name=name)
+        settings = sections.method.model_copy(update=self._suited(prepared))
+        with _one_thread():
+            rows = _rows(prepared, splits, sections) if settings_of(self._method).NEEDS_ROWS else None
+            self._train(prepared, splits, rows, settings, seed)
+        self.classes_, self.rows_, self.seed_, self.graph_facts_ = classes, rows, seed, prepared.facts
+        self._describe(inputs)
+        return self
+
+    def predict_proba(self, nodes: ArrayLike | None = None) -> NDArray[np.float32]:
+        """Calibrated probabilities, the mean over all trials.
+
+        Parameters
+        ----------
+        nodes : array_like, shape (b,), optional
+            Row numbers of X, or a mask of all n nodes; all nodes by default.
+
+        Returns
+        -------
+        ndarray of float32, shape (b, C)
+            Columns in the order of ``classes_``.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            ``fit`` was not called.
+        ArgumentError
+            ``nodes`` are no rows of X.
+        """
+        check_is_fitted(self, "calibration_")
+        if nodes is None:
+            return self._probabilities
+        return np.asarray(self._probabilities[row_numbers(nodes, len(self._probabilities), "nodes")])
+
+    def predict(self, nodes: ArrayLike | None = None) -> NDArray[Any]:
+        """The most probable labels.
+
+        Parameters
+        ----------
+        nodes : array_like, shape (b,), optional
+            As in `predict_proba`.
+
+        Returns
+        -------
+        ndarray, shape (b,)
+            Of the kind of y.
+        """
+        numbers = self.predict_proba(nodes).argmax(axis=1)
+        return np.asarray(self.classes_[numbers])
+
+    def confident(self, nodes: ArrayLike | None = None) -> NDArray[np.bool_]:
+        """Whether predictions can be relied on: validation bears out that 90 % of those as confident are right.
+
+        Parameters
+        ----------
+        nodes : array_like, shape (b,), optional
+            As in `predict_proba`.
+
+        Returns
+        -------
+        ndarray of bool, shape (b,)
+        """
+        confidence = self.predict_proba(nodes).max(axis=1)
+        return self.calibration_.confident(confidence)
+
+    def _suited(self, graph: Graph) -> dict[str, Any]:
+        """Values for this graph of those settings of the method that are None."""
+        return {}
+
+    def _sections(self) -> _Sections:
+        """The parameters by what they are for, checked; what is None has the default of its section's class."""
+        if self.matrix not in MATRICES:
+            raise ArgumentError(f"matrix is {self.matrix!r}", expected=f"one of {', '.join(MATRICES)}")
+        family, given = MATRICES[self.matrix], self._given()
+        own = parameters(family)
+        for key in {key for other in MATRICES.values() for key in parameters(other)} - own.keys():
+            if key in given:
+                raise ArgumentError(f"{key} is {given[key]!r}", expected=f"None, as matrix is {self.matrix}")
+        for key, required in own.items():
+            if required and key not in given:
+                raise ArgumentError(f"{key} is None", expected=f"a value, as matrix is {self.matrix}")
+        model = settings_of(self._method).Settings
+        return _Sections(
+            run=_section(_Run, given),
+            matrix=_section(family, given, own),
+            push=_section(GFPush, given),
+            method=_section(model, given),
+        )
+
+    def _preprocess(self, raw: RawGraph) -> Preprocess:
+        suited = "as-is" if raw.features is None else suited_scaling(raw.features)
+        split = "public" if raw.splits else "per-class"
+        return _section(Preprocess, {"features": suited} | self._given() | {"split": split})
+
+    def _given(self) -> dict[str, Any]:
+        """Parameters that are not None; what comes from numpy as Python's own."""
+        given = {key: value for key, value in self.get_params(deep=False).items() if value is not None}
+        if self.random_state is None or isinstance(self.random_state, np.random.RandomState):
+            given["random_state"] = check_random_state(self.random_state).randint(2**31)
+        return {key: value.tolist() if hasattr(value, "tolist") else value for key, value in given.items()}
+
+    def _train(self, graph: Graph, splits: Splits, rows: Rows | None, settings: MethodSettings, seed: int) -> None:
+        """Train all trials, and predict with each."""
+        method, device = method_of(self._method), environment.device()
+        held_out, latest = HeldOut(graph, splits), _Latest()
+        models: list[Model] = []
+
+        def trials() -> Iterator[tuple[NDArray[np.float32], float]]:
+            shared = None
+            for trial in range(splits.trials):
+                split = splits.of(trial)
+                model = method.fit(Task(graph, split, rows, [seed, trial], device), settings, watch=latest.watch).model
+                models.append(model)
+                shared = model.shared_inputs(graph) if shared is None else shared
+                probabilities = model.predict_proba(graph, shared)
+                yield probabilities, held_out.add(split.val, probabilities[split.val])
+                bar.update()
+
+        name = type(self).__name__
+        with Progress(name, splits.trials, "trial", note=latest.note) if self.verbose else _Silent() as bar:
+            self._probabilities = mean_of(trials())
+        self.models_, self.calibration_ = models, held_out.calibration()
+
+    def _describe(self, inputs: Inputs) -> None:
+        """Set what scikit-learn has of X, and only that: an earlier fit's X may have had names."""
+        for attribute in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self, attribute):
+                delattr(self, attribute)
+        if inputs.features is not None:
+            self.n_features_in_ = int(inputs.features.shape[1])
+        if inputs.feature_names and all(isinstance(name, str) for name in inputs.feature_names):
+            self.feature_names_in_ = np.array(inputs.feature_names, object)
+
+
+class _Latest:
+    """The latest validation, for a note on how training goes."""
+
+    def __init__(self) -> None:
+        self._scores: Scores = {}
+
+    def watch(self, scores: Scores) -> None:
+        self._scores = scores
+
+    def note(self) -> str:
+        return "step {step:.0f}, validation {val_accuracy:.1%}".format(**self._scores) if self._scores else ""
+
+
+class _Silent:
+    """In place of a progress bar."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def update(self) -> None: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+
+def _section(model: type[AnySection], given: dict[str, Any], keys: Iterable[str] = ()) -> AnySection:
+    return validated(model, {key: given[key] for key in keys or model.model_fields if key in given}, "")
+
+
+def _rows(graph: Graph, splits: Splits, sections: _Sections) -> Rows:
+    matrix, push = sections.matrix, sections.push
+    weights, nodes = matrix.weights(), splits.needing_rows()
+    return gfpush(graph, nodes, weights=weights, rmax=push.rmax, top_k=push.top_k, matrix=matrix.name)
+
+
+def _without_unmasked(labels: NDArray[np.int64], parts: dict[str, Any]) -> NDArray[np.int64]:
+    """In a graph whose masks say what is what, a node in none of them has a label that means nothing."""
+    if any(mask is None for mask in parts.values()):
+        return labels
+    masks = [np.asarray(as_matrix(mask, part), bool).reshape(len(labels), -1) for part, mask in parts.items()]
+    return np.where(np.hstack(masks).any(axis=1), labels, -1)
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """One thread of PyTorch gives the same bytes anywhere. Fits in several threads wait for each other."""
+    with _PROCESS:
+        before = torch.get_num_threads()
+        torch.set_num_threads(1)
+        try:
+            yield
+        finally:
+            torch.set_num_threads(before)

@@ -1,0 +1,239 @@
+"""GRAND+ as a classifier of scikit-learn's kind."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from grandplus.estimator.base import GraphClassifier
+from grandplus.graph.features import MIN_FEATURES_FOR_DROPOUT
+from grandplus.graph.graph import Graph
+
+
+class GrandPlusClassifier(GraphClassifier):
+    """Classifies all nodes of a graph from the labels of some, by GRAND+.
+
+    With the same values it gives the bytes of the pipeline's ``predictions.parquet``.
+
+    Parameters
+    ----------
+    matrix : {"avg", "ppr", "single", "heat", "custom"}, default="avg"
+        The family of the propagation matrix Π = Σ wₙPⁿ.
+    order : int, optional
+        N, the highest power of P; by default 4 for avg, 10 for ppr and heat, 2 for single.
+    alpha : float, optional
+        α, the teleport probability of ppr; by default 0.2.
+    heat_time : float, optional
+        t of heat, about how many steps the heat spreads; by default 3.
+    weights : list of float, optional
+        w_0..w_N of custom, at least 0 and summing to 1.
+    rmax : float, default=1e-05
+        r_max, the push threshold; 0 pushes everything.
+    top_k : int, default=32
+        k, how many entries of a row of Π are kept for training.
+    trials : int, default=1
+        How many models are trained; the prediction is the mean of their calibrated probabilities.
+    random_state : int, RandomState or None, default=0
+        The same number gives the same bytes on CPU. None takes a new number from numpy's global state for each fit.
+    edge_weights : {None, "ignore"}, default=None
+        Whether a graph with edge weights is refused, or every edge counts once.
+    verbose : bool, default=False
+        Whether progress is shown: a bar on a terminal, elsewhere a line every half minute.
+    features : {"row-normalize", "standardize", "as-is", "degree", "onehot-degree", "adjacency"}, optional
+        How X is scaled, or, by the last three, what is made from the graph in place of X. By default what suits X:
+        standardize if at least a quarter of it is not 0, else row-normalize, or as-is if a value is negative.
+    train_per_class : int, default=20
+        Labelled nodes of each class to train on, where ``fit`` is given no nodes.
+    val_per_class : int, default=30
+        Labelled nodes of each class to validate on, likewise.
+    shortage : {"fail", "shrink"}, default="fail"
+        Whether a class with fewer nodes than these is an error, or fewer are taken.
+    unlabelled : {"all", "test"} or int, default="all"
+        U', the nodes that consistency is trained on: all that are not trained on, those of test, or how many.
+    lr : float, default=0.01
+        Adam's learning rate.
+    weight_decay : float, default=0.001
+        L2 penalty on all parameters.
+    embed : bool, default=False
+        Whether H = XW⁰ is learned and propagated in place of X (Eq. 9); X must be sparse.
+    layers : int, default=2
+        Layers of the MLP; 1 is a linear classifier.
+    hidden : int, default=64
+        Width of hidden layers.
+    batchnorm : bool, default=False
+        BatchNorm before each layer.
+    row_norm : bool, default=False
+        L2 normalisation of rows before each layer.
+    dropout_input : float, optional
+        Dropout before the first layer; by default 0.5, and 0 for fewer than 50 features.
+    dropout_hidden : float, default=0.5
+        Dropout before later layers.
+    dropnode : float, default=0.5
+        δ, the share of neighbours that is dropped from a row (Eq. 8).
+    augmentations : int, default=2
+        M, augmented copies of each node.
+    batch_labelled : int, default=50
+        |L_t|, labelled nodes of a batch.
+    batch_unlabelled : int, default=100
+        |U_t|, unlabelled nodes of a batch.
+    temperature : float, default=0.1
+        τ of the sharpening (Eq. 12).
+    confidence : float or "auto", default="auto"
+        γ, from which on a node's prediction enters the consistency loss; auto is 2 / C.
+    distance : {"l2", "kl"}, default="l2"
+        Distance of the consistency loss.
+    consistency_mean : {"confident", "batch"}, default="confident"
+        Whether its mean is over the confident nodes of a batch, or over the batch (Eq. 13).
+    lambda_max : float, default=1.0
+        λ_max, weight of the consistency loss after warm-up.
+    warmup : int, default=1000
+        Steps until λ reaches λ_max.
+    clip : float, default=0.0
+        Largest norm of the gradient; 0: none.
+    patience : int, default=50
+        Validations, one every 10 steps, without improvement until training stops.
+    max_epochs : int, default=5000
+        Passes over the labelled nodes at most.
+    renormalize : bool, default=True
+        Whether an augmented row is divided by its sum; Eq. 8 has no such division, but trains far worse.
+
+    Attributes
+    ----------
+    classes_ : ndarray, shape (C,)
+        The labels that occur, sorted.
+    models_ : list of grandplus.methods.protocol.Model
+        One for each trial.
+    rows_ : Rows
+        Rows of Π that were trained on, with their exact ``l1_error``.
+    calibration_ : grandplus.prediction.calibration.Calibration
+        The trials' temperatures, and the least confidence of a confident prediction.
+    graph_facts_ : dict of str to int
+        What was counted, merged and dropped: nodes, edges, merged_duplicates, dropped_self_loops, isolated_nodes,
+        unlabelled_nodes, zero_feature_rows, ...
+    seed_ : int
+        The number that ``random_state`` gave.
+    n_features_in_ : int
+        Columns of X, if there is X.
+    feature_names_in_ : ndarray of str, shape (n_features_in_,)
+        Their names, if X is a DataFrame whose columns are all named by text.
+
+    Notes
+    -----
+    ``get_params``, ``set_params``, ``clone``, ``score(nodes, y[nodes])``, pickle and joblib work as for every
+    classifier of scikit-learn. What cannot hold for a graph, whose nodes are not independent rows:
+
+    - ``fit(graph, X, y)`` takes the graph first, and labels of all nodes, with unknown ones among them.
+    - ``predict(nodes)`` and its like take row numbers or a mask of the X that ``fit`` was given, and no other X. So
+      later calls have no columns to compare with ``n_features_in_`` and ``feature_names_in_``.
+    - Pipelines, cross-validation and grid searches of scikit-learn cut X into parts, and so can't be used: name the
+      nodes by ``train`` and ``val`` instead.
+    - There are no sample weights, and one label for each node.
+    - Of ``sklearn.utils.estimator_checks``, all that call ``fit(X, y)`` can't pass.
+
+    Where it runs is set by environment variables such as ``GRANDPLUS_DEVICE``; on CPU they never change a result.
+    Fits in several threads of a process wait for each other.
+
+    References
+    ----------
+    W. Feng et al. GRAND+: Scalable Graph Random Neural Networks. WWW 2022.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ring = np.array([range(80), [*range(1, 80), 0]])
+    >>> X, y = np.repeat(np.eye(2), 40, axis=0), np.repeat(["left", "right"], 40).astype(object)
+    >>> y[::4] = None
+    >>> classifier = GrandPlusClassifier(train_per_class=10, val_per_class=20, max_epochs=40, warmup=0)
+    >>> classifier.fit(ring, X, y).predict([0, 60]).tolist()
+    ['left', 'right']
+    >>> classifier.graph_facts_["unlabelled_nodes"]
+    20
+    """
+
+    _method: ClassVar[str] = "grandplus"
+
+    def __init__(
+        self,
+        *,
+        matrix: str = "avg",
+        order: int | None = None,
+        alpha: float | None = None,
+        heat_time: float | None = None,
+        weights: list[float] | None = None,
+        rmax: float = 1e-5,
+        top_k: int = 32,
+        trials: int = 1,
+        random_state: Any = 0,
+        edge_weights: str | None = None,
+        verbose: bool = False,
+        features: str | None = None,
+        train_per_class: int = 20,
+        val_per_class: int = 30,
+        shortage: str = "fail",
+        unlabelled: str | int = "all",
+        lr: float = 0.01,
+        weight_decay: float = 0.001,
+        embed: bool = False,
+        layers: int = 2,
+        hidden: int = 64,
+        batchnorm: bool = False,
+        row_norm: bool = False,
+        dropout_input: float | None = None,
+        dropout_hidden: float = 0.5,
+        dropnode: float = 0.5,
+        augmentations: int = 2,
+        batch_labelled: int = 50,
+        batch_unlabelled: int = 100,
+        temperature: float = 0.1,
+        confidence: str | float = "auto",
+        distance: str = "l2",
+        consistency_mean: str = "confident",
+        lambda_max: float = 1.0,
+        warmup: int = 1000,
+        clip: float = 0.0,
+        patience: int = 50,
+        max_epochs: int = 5000,
+        renormalize: bool = True,
+    ) -> None:
+        # Kept as given, and checked by fit, as scikit-learn wants it.
+        self.matrix = matrix
+        self.order = order
+        self.alpha = alpha
+        self.heat_time = heat_time
+        self.weights = weights
+        self.rmax = rmax
+        self.top_k = top_k
+        self.trials = trials
+        self.random_state = random_state
+        self.edge_weights = edge_weights
+        self.verbose = verbose
+        self.features = features
+        self.train_per_class = train_per_class
+        self.val_per_class = val_per_class
+        self.shortage = shortage
+        self.unlabelled = unlabelled
+        self.lr = lr
+        self.weight_decay = weight_decay
+        self.embed = embed
+        self.layers = layers
+        self.hidden = hidden
+        self.batchnorm = batchnorm
+        self.row_norm = row_norm
+        self.dropout_input = dropout_input
+        self.dropout_hidden = dropout_hidden
+        self.dropnode = dropnode
+        self.augmentations = augmentations
+        self.batch_labelled = batch_labelled
+        self.batch_unlabelled = batch_unlabelled
+        self.temperature = temperature
+        self.confidence = confidence
+        self.distance = distance
+        self.consistency_mean = consistency_mean
+        self.lambda_max = lambda_max
+        self.warmup = warmup
+        self.clip = clip
+        self.patience = patience
+        self.max_epochs = max_epochs
+        self.renormalize = renormalize
+
+    def _suited(self, graph: Graph) -> dict[str, Any]:
+        return {"dropout_input": 0.5 * (graph.features.shape[1] >= MIN_FEATURES_FOR_DROPOUT)} if self.dropout_input is None else {}
