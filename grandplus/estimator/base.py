@@ -139,6 +139,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 classes=[str(label) for label in classes.tolist()],
                 node_ids=np.arange(inputs.nodes),
                 splits=given_splits(parts, labels),
+                feature_names=inputs.feature_names,
             )
             prepared, splits = preprocess(raw, self._preprocess(raw), seed=seed, trials=trials, name=name)
         settings = sections.method.model_copy(update=self._suited(prepared))
@@ -270,7 +271,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 delattr(self, attribute)
         if inputs.features is not None:
             self.n_features_in_ = int(inputs.features.shape[1])
-        if inputs.feature_names and all(isinstance(name, str) for name in inputs.feature_names):
+        if inputs.feature_names is not None:
             self.feature_names_in_ = np.array(inputs.feature_names, object)
 
 

@@ -236,4 +236,6 @@ class GrandPlusClassifier(GraphClassifier):
         self.renormalize = renormalize
 
     def _suited(self, graph: Graph) -> dict[str, Any]:
-        return {"dropout_input": 0.5 * (graph.features.shape[1] >= MIN_FEATURES_FOR_DROPOUT)} if self.dropout_input is None else {}
+        if self.dropout_input is not None:
+            return {}
+        return {"dropout_input": 0.5 if graph.features.shape[1] >= MIN_FEATURES_FOR_DROPOUT else 0.0}

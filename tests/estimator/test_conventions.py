@@ -144,6 +144,7 @@ def test_columns_are_counted_and_named_by_the_latest_fit():
     classifier = small(max_epochs=1).fit(adjacency, frame, y)
     assert classifier.n_features_in_ == 3
     assert classifier.feature_names_in_.tolist() == ["height", "width", "age"]
+    assert classifier.models_[0].preprocessing["names"] == ["height", "width", "age"]
     assert not hasattr(classifier.fit(adjacency, X[:, :2], y), "feature_names_in_")
     assert classifier.n_features_in_ == 2
     assert not hasattr(classifier.fit(adjacency, pandas.DataFrame(X), y), "feature_names_in_")

@@ -31,8 +31,8 @@ class Inputs:
     nodes : int
     features : ndarray or scipy.sparse.csr_array of float32, shape (n, d), or None
         All values are finite. It may share memory with X.
-    feature_names : list or None
-        The columns of a DataFrame.
+    feature_names : list of str or None
+        The columns of a DataFrame, if all are named by text.
     labels : object
         ``y``, or that of a ``Data`` object; None if there is none.
     masks : dict of str to object
@@ -42,7 +42,7 @@ class Inputs:
     edges: NDArray[Any]
     nodes: int
     features: Any
-    feature_names: list[Any] | None
+    feature_names: list[str] | None
     labels: Any
     masks: dict[str, Any]
 
@@ -95,7 +95,7 @@ def inputs_of(graph: Any, X: Any = None, y: Any = None, *, edge_weights: str | N
     y = getattr(data, "y", None) if y is None else y
     if X is None and y is None:
         raise ArgumentError("there are neither features nor labels", expected="X, y or both")
-    names = list(X.columns) if is_frame(X) else None
+    names = list(X.columns) if is_frame(X) and all(isinstance(name, str) for name in X.columns) else None
     values = None if X is None else _frame_values(X) if is_frame(X) else as_matrix(X, "X")
     rows = y if X is None else X
     count = _count(rows if values is None else values)
