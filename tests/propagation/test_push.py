@@ -1,4 +1,4 @@
-"""The kernel of GFPush against dense float64: numbers of nodes, degrees, choice of the best."""
+"""The kernel of GFPush against dense float64: local indices, degrees, the choice of the largest entries."""
 
 import functools
 
@@ -88,7 +88,7 @@ def test_long_rows_short_rows_and_many_pushes():
     check(pushed(hub, w, 1e-6, 50), dense(hub, w, 1e-6), 1e-6)
 
 
-# --- The choice of the best ------------------------------------------------------------------
+# --- The choice of the largest ---------------------------------------------------------------
 
 
 @pytest.mark.parametrize("top_k", [1, 2, 16, 100, 400])
@@ -137,7 +137,7 @@ def compiled_choose():
     return numba.njit(push._choose)
 
 
-# --- Numbers and degrees ---------------------------------------------------------------------
+# --- Local indices and degrees -----------------------------------------------------------------
 
 
 def test_local_indices_begin_anew_when_they_run_out(monkeypatch):
@@ -173,7 +173,7 @@ def test_a_workspace_is_small_where_rmax_bounds_what_a_row_reaches():
     assert most < 61 * 1_000_100
 
 
-def test_more_nodes_than_there_are_local_indices_are_is_refused():
+def test_more_nodes_than_local_indices_are_refused():
     graph = Adjacency(np.broadcast_to(np.int64(0), push.INDICES + 1), np.empty(0, np.int32))  # takes no memory
     with pytest.raises(ArgumentError, match=f"a row may reach {push.INDICES} nodes; expected fewer than"):
         Workspace(graph, 4, 0.0, 32)
