@@ -139,13 +139,13 @@ def test_experiments_are_listed_and_compared(project):
     project.dvc("exp", "run", "-n", "slow", "-S", "train.lr=0.005")
     lines = {line.split()[0]: line for line in project.grandplus("experiments").splitlines()}
     metrics = json.loads((project.folder / "reports/metrics.json").read_text())
-    assert re.search(r" cora +ppr +1 +train.lr=0.005 train.max_epochs=4 ", lines["slow"])
+    assert re.search(r" cora +grandplus +ppr +1 +train.lr=0.005 train.max_epochs=4 ", lines["slow"])
     assert f"{100 * metrics['test']['accuracy']['mean']:.2f} %" in lines["slow"]
     assert f"{metrics['test']['ece']['calibrated']:.3f}" in lines["slow"]
     said = [line.partition(name)[2] for name, line in lines.items()]  # names are random words
     assert not re.search(r"[\[{]|\.py|sha|null", "".join(said))
     printed = project.grandplus("report", "slow", "HEAD")
-    assert re.search(r"slow +cora +ppr +1 +train.lr=0.005 train.max_epochs=4 ", printed)
+    assert re.search(r"slow +cora +grandplus +ppr +1 +train.lr=0.005 train.max_epochs=4 ", printed)
     page = (project.folder / "reports/report.html").read_text()
     assert len(re.findall('<section class="run"', page)) == 2
     assert "One trial says nothing of differences: run slow, HEAD with more" in page
@@ -153,7 +153,7 @@ def test_experiments_are_listed_and_compared(project):
     assert line.startswith("error: nosuch: unknown Git revision 'nosuch'")
     set_params(project.folder, {"trials": 2})
     [line] = [line for line in project.grandplus("experiments").splitlines() if line.startswith("workspace")]
-    assert re.fullmatch(r"workspace +cora +ppr +2 +train.\S+ train.max_epochs=4 +not run with these settings", line)
+    assert re.fullmatch(r"workspace +cora +grandplus +ppr +2 +train.\S+ train.max_epochs=4 +not run with these settings", line)
 
 
 def test_the_page_of_dvc_plots_needs_no_network(project, tmp_path):
@@ -168,11 +168,11 @@ def test_the_page_of_dvc_plots_needs_no_network(project, tmp_path):
 def test_a_queued_experiment_runs_its_own_code(project):
     """The edited code of the workspace is part of the experiment, though it runs in another folder."""
     metrics = project.folder / "grandplus/evaluation/metrics.py"
-    start = "    found: dict[str, Any] = {}\n"
-    assert start in metrics.read_text()
-    metrics.write_text(metrics.read_text().replace(start, '    found: dict[str, Any] = {"mark": 7000}\n'))
+    end = "    return content\n\n\ndef listed()"
+    assert end in metrics.read_text()
+    metrics.write_text(metrics.read_text().replace(end, f'    content["mark"] = 7000\n{end}'))
     project.dvc("exp", "run", "--queue", "-n", "elsewhere", "-S", "gfpush.top_k=7")  # rows that no other test makes
-    printed = project.python("experiments.queue")
+    printed = project.grandplus("queue")
     assert "rows of 1 of 1 settings: elsewhere" in printed  # before the experiment, which finds them in the cache
     assert "1 of 1, elsewhere: Success" in printed
     ran = re.findall(r"Running stage '(\w+)'", project.dvc("queue", "logs", "elsewhere"))
