@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from grandplus.pipeline import usage
+from grandplus.pipeline.yaml_files import read_yaml
 from grandplus.runtime.errors import ArtifactError
-from grandplus.runtime.yaml_files import read_yaml
 
 REPORTS = Path("reports")
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from grandplus.pipeline.card import PARAMS
 from grandplus.pipeline.settings import PLAIN, resolve
+from grandplus.pipeline.yaml_files import read_yaml, yaml_mapping
 from grandplus.report.table import table, value
 from grandplus.runtime.errors import GrandPlusError
-from grandplus.runtime.yaml_files import read_yaml, yaml_mapping
 
 
 def add(commands: Any) -> None:

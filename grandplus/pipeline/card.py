@@ -13,12 +13,12 @@ from pydantic import Field
 from grandplus.datasets.source import Expect, Place, Source
 from grandplus.graph.settings import Preprocess
 from grandplus.methods.registry import settings_of
+from grandplus.pipeline.yaml_files import read_yaml
 from grandplus.propagation.matrices import MATRICES, parameters
 from grandplus.propagation.settings import GFPush
 from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.storage import finished_whole
 from grandplus.runtime.validation import Section, check_known, validated
-from grandplus.runtime.yaml_files import read_yaml
 
 CATALOG = Path("data/catalog")
 PARAMS = "params.yaml"

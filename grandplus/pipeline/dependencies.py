@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from grandplus.pipeline.settings import Settings
+from grandplus.pipeline.yaml_files import read_yaml
 from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.storage import digest_of_code
-from grandplus.runtime.yaml_files import read_yaml
 
 DVC_YAML = Path("dvc.yaml")
 CHECKOUT = Path(__file__).resolve().parents[2]  # whose code runs

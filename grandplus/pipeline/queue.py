@@ -20,9 +20,9 @@ from dvc.repo import Repo
 
 from grandplus.pipeline import usage
 from grandplus.pipeline.card import CATALOG, PARAMS
+from grandplus.pipeline.yaml_files import yaml_mapping
 from grandplus.runtime.errors import ArgumentError, GrandPlusError
 from grandplus.runtime.storage import locked
-from grandplus.runtime.yaml_files import yaml_mapping
 
 SHARED = ("dataset", "model", "matrix", "seed", "trials", "synthetic", "preprocess", "gfpush")  # settings up to gfpush
 CLONE = Path(".grandplus/queue")

@@ -18,11 +18,11 @@ from grandplus.graph.settings import Preprocess
 from grandplus.methods.registry import NAMES, settings_of
 from grandplus.methods.settings import MethodSettings
 from grandplus.pipeline.card import PARAMS, Card, card_file, checked_card, read_card
+from grandplus.pipeline.yaml_files import read_yaml, yaml_mapping
 from grandplus.propagation.matrices import MATRICES, Family, parameters
 from grandplus.propagation.settings import GFPush
 from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.validation import Name, Section, check_known, validated
-from grandplus.runtime.yaml_files import read_yaml, yaml_mapping
 
 PLAIN = ("dataset", "model", "matrix", "seed", "trials")  # settings that are in no section
 SECTIONS = ("synthetic", "preprocess", "gfpush", "train")

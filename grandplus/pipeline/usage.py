@@ -29,46 +29,80 @@ class Taken(TypedDict):
 
 
 def note(stage: str, seconds: float) -> None:
-    """Note what this process took, with its worker processes, to do a stage's work."""
+    """Note what this process and its worker processes took for the work of a stage.
+
+    Parameters
+    ----------
+    stage : str
+    seconds : float
+        Wall-clock time.
+
+    Raises
+    ------
+    GrandPlusError
+        The file of earlier notes is damaged.
+    """
     taken: Taken = {"seconds": round(seconds, 2), "memory": _peak()}
     add(LAST, stage, taken)
-    name = os.environ.get("DVC_EXP_NAME")  # set by DVC, like the other two
+    name = os.environ.get("DVC_EXP_NAME")  # DVC sets it and the other two for an experiment
     if name:
         root = Path(os.environ.get("DVC_ROOT") or ".")
         add(root / of_experiment(os.environ.get("DVC_EXP_BASELINE_REV", ""), name), stage, taken)
 
 
 def of_experiment(baseline: str, name: str) -> Path:
-    """The file of an experiment, by the commit that it started from and its name."""
+    """The file of an experiment, from the top of the main checkout.
+
+    Parameters
+    ----------
+    baseline : str
+        The commit that it started from.
+    name : str
+    """
     return EXPERIMENTS / f"{baseline[:12]}-{name}.json"
 
 
 def read(file: Path) -> dict[str, Taken]:
-    """What was noted, by stage; nothing where nothing ran here, as all came from the cache.
+    """What was noted, by stage.
+
+    Parameters
+    ----------
+    file : Path
+        It may be missing: then all results came from the cache, and nothing ran here.
 
     Raises
     ------
-    GrandPlusError : the file is damaged.
+    GrandPlusError
+        The file is damaged.
     """
     try:
         text = file.read_text(encoding="utf-8")
     except FileNotFoundError:
         return {}
     try:
-        text = file.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return {}
-    try:
-        found: dict[str, Taken] | None = json.loads(text)
+        by_stage: dict[str, Taken] | None = json.loads(text)
     except ValueError:
-        found = None
-    if not isinstance(found, dict) or not all(isinstance(of, dict) for of in found.values()):
+        by_stage = None
+    if not isinstance(by_stage, dict) or not all(isinstance(taken, dict) for taken in by_stage.values()):
         raise GrandPlusError("is damaged", where=file, expected="what stages took", fix="delete it")
-    return found
+    return by_stage
 
 
 def add(file: Path, stage: str, taken: Taken) -> None:
-    """Note it in a file, beside other stages and in place of an earlier run of this one."""
+    """Note in a file what a stage took, in place of an earlier run of it.
+
+    Parameters
+    ----------
+    file : Path
+        It may hold other stages.
+    stage : str
+    taken : Taken
+
+    Raises
+    ------
+    GrandPlusError
+        The file is damaged.
+    """
     file.parent.mkdir(parents=True, exist_ok=True)
     with locked(file.with_suffix(".lock"), quiet=True), finished_whole(file, alone=True) as partial:
         partial.write_text(json.dumps(read(file) | {stage: taken}, indent=2) + "\n", encoding="utf-8")

@@ -13,12 +13,12 @@ from dvc.scm import Git
 
 from grandplus.pipeline.card import PARAMS
 from grandplus.pipeline.settings import SECTIONS, load_settings
+from grandplus.pipeline.yaml_files import read_yaml
 from grandplus.report.gather import WORKSPACE
 from grandplus.report.run import matrix_of
 from grandplus.report.scores import score_columns
 from grandplus.report.table import table, value
 from grandplus.runtime.errors import GrandPlusError
-from grandplus.runtime.yaml_files import read_yaml
 
 METRICS = "reports/metrics.json"
 SETTINGS = Path("reports/settings.yaml")  # of the last run

@@ -37,7 +37,7 @@ class GrandPlusError(Exception):
         return "; ".join(" ".join(part.split()) for part in parts if part)
 
     def at(self, where: object) -> Self:
-        """The same error, found at ``where`` if it doesn't say where yet."""
+        """The same error; found at ``where``, if it doesn't say where yet."""
         self.where = self.where if str(self.where) else where
         return self
 
@@ -50,9 +50,9 @@ class ArgumentError(GrandPlusError, ValueError):
 
 
 class ArtifactError(GrandPlusError):
-    """A file that an earlier step has made is missing, damaged or of another run: ``where`` is its path.
+    """A file that an earlier step has made is missing, damaged or of another run; ``where`` is its path.
 
-    Who knows that step adds to ``fix`` how to make the file anew.
+    The library does not know how that step was started. Whoever does adds to ``fix`` how to make the file anew.
     """
 
 

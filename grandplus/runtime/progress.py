@@ -1,4 +1,4 @@
-"""How far a long stage has come: a bar on a terminal; in a log file, a line every half minute."""
+"""How far long work has come: a bar on a terminal; in a log file, a line every half minute."""
 
 from __future__ import annotations
 
@@ -11,12 +11,29 @@ from typing import TypeVar
 from tqdm import tqdm
 
 Item = TypeVar("Item")
-TICK = 2.0  # seconds until a bar is drawn anew, or it is seen whether a line is due
-EVERY = 30.0  # seconds between lines
+SECONDS_BETWEEN_LOOKS = 2.0  # at which a bar is drawn anew, or a line if it is due
+SECONDS_BETWEEN_LINES = 30.0
 
 
 def progress(items: Iterable[Item], name: str, total: int, unit: str, *, done: int = 0) -> Iterator[Item]:
-    """The items, with a note of how many there were so far."""
+    """Give the items one by one, and tell how many there were so far.
+
+    Parameters
+    ----------
+    items : iterable
+    name : str
+        Of the work.
+    total : int
+        How many there are.
+    unit : str
+        What each of them is, like ``"trial"``.
+    done : int
+        Units that an earlier run has finished.
+
+    Yields
+    ------
+    The items.
+    """
     with Progress(name, total, unit, done=done) as bar:
         for item in items:
             yield item
@@ -24,13 +41,22 @@ def progress(items: Iterable[Item], name: str, total: int, unit: str, *, done: i
 
 
 class Progress:
-    """Progress of work in ``total`` units, told until the block ends, also while a unit takes long.
+    """Tells the progress of work until the block ends, also while a unit takes long.
 
     Parameters
     ----------
-    done : units that were finished by an earlier run
-    scaled : units are so small that thousands and millions of them are told
-    note : called every few seconds; what it returns stands behind the rest
+    name : str
+        Of the work.
+    total : int or None
+        Units that it has; None if that isn't known.
+    unit : str
+        What a unit is, like ``"trial"``.
+    done : int
+        Units that an earlier run has finished.
+    scaled : bool
+        Units are so small that they are counted in thousands and millions.
+    note : callable, optional
+        Called every few seconds; the text that it returns stands behind the rest.
     """
 
     def __init__(
@@ -63,7 +89,12 @@ class Progress:
         return self
 
     def update(self, units: int = 1) -> None:
-        """So many more are finished."""
+        """Count units that are finished.
+
+        Parameters
+        ----------
+        units : int
+        """
         self._done += units
         self._bar.update(units)
 
@@ -73,21 +104,38 @@ class Progress:
         self._bar.close()
 
     def _tell(self) -> None:
-        while not self._ended.wait(TICK):
+        while not self._ended.wait(SECONDS_BETWEEN_LOOKS):
             note = self._note() if self._note else ""
             now = time.monotonic()
             if self._terminal:
                 self._bar.set_postfix_str(note)
-            elif now - self._told >= EVERY:
+            elif now - self._told >= SECONDS_BETWEEN_LINES:
                 self._told = now
-                found = line(
+                text = line(
                     self._name, self._unit, self._before, self._done, self._total, now - self._start, self._scaled
                 )
-                print("; ".join(filter(None, [found, note])), file=sys.stderr, flush=True)
+                print("; ".join(filter(None, [text, note])), file=sys.stderr, flush=True)
 
 
 def line(name: str, unit: str, before: int, done: int, total: int | None, seconds: float, scaled: bool = False) -> str:
-    """
+    """What a log file is told.
+
+    Parameters
+    ----------
+    name, unit : str
+    before, done : int
+        Units that were finished when the work began, and that are finished now.
+    total : int or None
+    seconds : float
+        Since the work began.
+    scaled : bool
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
     >>> line("train", "trial", 2, 5, 10, 90)
     'train: 5 of 10 trials after 01:30, 30.0 s a trial, 02:30 left'
     >>> line("features", "B", 0, 3_000_000, 12_000_000, 2, scaled=True)

@@ -61,14 +61,18 @@ def validated(model: type[Model], values: dict[str, Any], where: object, prefix:
 
     Parameters
     ----------
-    model : a pydantic model
-    values : by key
-    where : the file or call that the values come from, for errors
-    prefix : what stands before a key in an error, like ``train.``
+    model : type of pydantic.BaseModel
+    values : dict
+        By key.
+    where : object
+        The file or call that the values come from, for errors.
+    prefix : str
+        What stands before a key in an error, like ``train.``
 
     Raises
     ------
-    GrandPlusError : unknown key, wrong type or impossible value.
+    GrandPlusError
+        Unknown key, wrong type or impossible value.
     """
     try:
         return model.model_validate(values)
@@ -84,13 +88,16 @@ def checked_as(kind: Any, value: object, *, where: object) -> Any:
 
     Parameters
     ----------
-    kind : a type that pydantic knows, with its limits
-    value : anything
-    where : the file or call that it comes from, for errors
+    kind : type
+        One that pydantic knows, with its limits.
+    value : object
+    where : object
+        The file or call that it comes from, for errors.
 
     Raises
     ------
-    GrandPlusError : the value isn't of that type; with the key.
+    GrandPlusError
+        The value isn't of that type; names the key.
     """
     try:
         return TypeAdapter(kind).validate_python(value)
@@ -99,11 +106,23 @@ def checked_as(kind: Any, value: object, *, where: object) -> Any:
 
 
 def check_known(given: dict[str, Any], known: set[str], where: object, prefix: str = "") -> None:
-    """Refuse a key that isn't known, with the nearest that is.
+    """Refuse a key that isn't known, and name the nearest one.
+
+    Parameters
+    ----------
+    given : dict
+        Values by key.
+    known : set of str
+        Keys.
+    where : object
+        The file or call that the keys come from, for errors.
+    prefix : str
+        What stands before a key in an error, like ``train.``
 
     Raises
     ------
-    GrandPlusError : a key of ``given`` is not in ``known``.
+    GrandPlusError
+        A key of ``given`` is not in ``known``.
     """
     for key in given:
         if key not in known:

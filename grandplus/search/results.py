@@ -15,7 +15,7 @@ from ruamel.yaml import YAML
 from grandplus.evaluation.figures import save
 from grandplus.pipeline.card import ANY, CATALOG, write_card
 from grandplus.pipeline.cases import Case
-from grandplus.runtime.yaml_files import read_yaml
+from grandplus.pipeline.yaml_files import read_yaml
 from grandplus.search.study import FAILED, SEEDS
 
 Outcome = dict[str, tuple[optuna.Study, FrozenTrial]]  # by stage, with the best trial

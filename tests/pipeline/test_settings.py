@@ -17,10 +17,10 @@ from grandplus.graph.settings import Preprocess
 from grandplus.methods.registry import NAMES, settings_of
 from grandplus.pipeline.card import CATALOG, read_card
 from grandplus.pipeline.settings import load_settings, resolve
+from grandplus.pipeline.yaml_files import read_yaml
 from grandplus.propagation.matrices import MATRICES, parameters
 from grandplus.propagation.settings import GFPush
 from grandplus.runtime.errors import GrandPlusError
-from grandplus.runtime.yaml_files import read_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = ("citeseer", "cora", "pubmed")

@@ -11,9 +11,9 @@ from concurrent.futures.process import BrokenProcessPool
 import pytest
 from processes import LIMIT_SECONDS, meet
 
+from grandplus.pipeline.yaml_files import read_yaml
 from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.pools import map_processes, map_threads, processes
-from grandplus.runtime.yaml_files import read_yaml
 
 MAPS = pytest.mark.parametrize("parallel_map", [map_threads, map_processes])
 

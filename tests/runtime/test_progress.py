@@ -11,8 +11,8 @@ from grandplus.runtime.progress import Progress
 
 @pytest.fixture(autouse=True)
 def _often(monkeypatch):
-    monkeypatch.setattr(progress, "TICK", 0.01)
-    monkeypatch.setattr(progress, "EVERY", 0.0)
+    monkeypatch.setattr(progress, "SECONDS_BETWEEN_LOOKS", 0.01)
+    monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", 0.0)
 
 
 class Terminal(io.StringIO):
@@ -35,7 +35,7 @@ def test_a_log_gets_whole_lines_while_a_unit_takes_long(monkeypatch):
 
 
 def test_what_ends_soon_leaves_no_line(monkeypatch):
-    monkeypatch.setattr(progress, "EVERY", 30.0)
+    monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", 30.0)
     log = io.StringIO()
     monkeypatch.setattr("sys.stderr", log)
     assert list(progress.progress("abc", "push", 3, "shard")) == ["a", "b", "c"]

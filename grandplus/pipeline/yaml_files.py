@@ -12,7 +12,17 @@ from grandplus.runtime.errors import GrandPlusError
 
 
 def read_yaml(file: Path) -> dict[str, Any]:
-    """Read a YAML mapping, in safe mode."""
+    """Read a file of a checkout that holds a mapping.
+
+    Parameters
+    ----------
+    file : Path
+
+    Raises
+    ------
+    GrandPlusError
+        It is missing, no YAML, or no mapping.
+    """
     try:
         return yaml_mapping(file.read_text(encoding="utf-8"), file)
     except FileNotFoundError:
@@ -22,9 +32,22 @@ def read_yaml(file: Path) -> dict[str, Any]:
 
 
 def yaml_mapping(text: str, where: object) -> dict[str, Any]:
+    """Read a mapping.
+
+    Parameters
+    ----------
+    text : str
+    where : object
+        What the text is of, for errors.
+
+    Raises
+    ------
+    GrandPlusError
+        It is no YAML, or no mapping.
+    """
     try:
         content = YAML(typ="safe", pure=True).load(text)
-    # ruamel's own, and what slips past it
+    # ruamel raises its own errors, and lets others of Python through
     except (YAMLError, ValueError, LookupError, TypeError, RecursionError) as error:
         raise GrandPlusError(f"can't be read as YAML: {error}", where=where) from None
     if not isinstance(content, dict):
