@@ -9,18 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from grandplus.datasets.arrays.checks import described, edges_of
 from grandplus.datasets.arrays.npz import CSR_PARTS
-from grandplus.datasets.formats.edges_npz import EDGES, FEATURES, LABELS
-from grandplus.datasets.source import Reading, Source
+from grandplus.datasets.formats.edges_npz import EDGES, FEATURE_NAMES, FEATURES, LABELS, NODE_IDS
+from grandplus.datasets.in_memory.arrays import as_matrix
+from grandplus.datasets.in_memory.inputs import MASKS, Inputs, inputs_of
+from grandplus.datasets.in_memory.labels import numbered_labels
 from grandplus.importing.files import Choices, import_files
 from grandplus.pipeline.card import CATALOG
-from grandplus.runtime.errors import GrandPlusError
+from grandplus.runtime.errors import ArgumentError
 from grandplus.runtime.storage import finished_whole
 from grandplus.runtime.validation import Name, checked_as
 
 OWN = Path("data/own")
-_MASKS = ("train_mask", "val_mask", "test_mask")
 
 
 def save_dataset(
@@ -30,7 +30,7 @@ def save_dataset(
     y: Any = None,
     *,
     masks: dict[str, Any] | None = None,
-    weights: str | None = None,
+    edge_weights: str | None = None,
     replace: bool = False,
     root: Path | str = ".",
     **choices: Any,
@@ -39,30 +39,47 @@ def save_dataset(
 
     Parameters
     ----------
-    graph : a ``Data`` of PyTorch Geometric, or what has its ``edge_index``, ``x`` and ``y``; or a scipy sparse
-        adjacency, (n, n)
-    X : (n, d) features, an array or scipy sparse; None: ``graph.x``, or none
-    y : (n,) classes, -1 or NaN where unknown, or text, "" where unknown; None: ``graph.y``
-    masks : "train_mask", "val_mask" and "test_mask", (n,) or, for several splits, (n, splits); None: the graph's own
-    weights : "ignore" to leave out the edges' weights, which are refused otherwise
-    replace : whether a dataset of this name may be there
-    root : top of the checkout
-    choices : features, split, train_per_class, val_per_class and shortage, as in the card's ``preprocess``
+    name : str
+        Of the dataset.
+    graph : object
+        A scipy sparse matrix, an array, an ``edge_index``, a graph of networkx, a DataFrame of edges, or a ``Data``
+        object of PyTorch Geometric, see `grandplus.datasets.in_memory.inputs.inputs_of`.
+    X : array_like, tensor, scipy sparse matrix or pandas.DataFrame, shape (n, d), optional
+        Features; by default the graph's ``x``, or none. The index of a DataFrame has the nodes' ids.
+    y : array_like, shape (n,) or one-hot (n, C), optional
+        Classes, unknown where they are -1, None, NaN or ""; by default the graph's ``y``.
+    masks : dict of str to array_like, optional
+        "train_mask", "val_mask" and "test_mask", each (n,) or, for s splits, (n, s); by default the graph's own.
+    edge_weights : {None, "ignore"}
+        Whether a graph with edge weights is refused, or every edge counts once.
+    replace : bool
+        Whether a dataset of this name may be there.
+    root : path
+        Top of the checkout.
+    **choices
+        features, split, train_per_class, val_per_class and shortage, as in the card's ``preprocess``.
+
+    Returns
+    -------
+    str
 
     Raises
     ------
-    GrandPlusError : it can't be understood, or no run on it could work; then there is no card.
+    ArgumentError
+        An argument is not what it should be.
+    GrandPlusError
+        No run on the dataset could work; then there is no card.
     """
     root = Path(root)
     checked_as(Name, name, where="the dataset's name")
     if (root / CATALOG / f"{name}.yaml").exists() and not replace:
-        raise GrandPlusError("is there already", where=root / CATALOG / f"{name}.yaml", fix="say replace=True")
-    read = checked_as(Reading, {"weights": weights}, where="save_dataset")
+        raise ArgumentError("is there already", where=root / CATALOG / f"{name}.yaml", fix="say replace=True")
     known = Choices.__dataclass_fields__
     for choice in choices:
         if choice not in known:
-            raise GrandPlusError(f"save_dataset knows no {choice}", expected=f"one of {', '.join(known)}")
-    arrays = _arrays(graph, X, y, masks, read)
+            raise ArgumentError(f"save_dataset knows no {choice}", expected=f"one of {', '.join(known)}")
+    inputs = inputs_of(graph, X, y, edge_weights=edge_weights)
+    arrays = _arrays(inputs, inputs.masks if masks is None else masks)
     file = root / OWN / f"{name}.npz"
     file.parent.mkdir(parents=True, exist_ok=True)
     with finished_whole(file) as partial, partial.open("wb") as stream:
@@ -70,56 +87,31 @@ def save_dataset(
     return import_files(name, [file], choices=Choices(**choices), replace=replace, root=root)
 
 
-def _arrays(graph: Any, X: Any, y: Any, masks: dict[str, Any] | None, read: Reading) -> dict[str, NDArray[Any]]:
-    """What ``edges_npz`` reads."""
-    X = getattr(graph, "x", None) if X is None else X
-    y = getattr(graph, "y", None) if y is None else y
-    if y is None:
-        raise GrandPlusError("there are no labels", expected="y, (n,) classes, -1 where unknown")
-    labels = _array(y, "y")
-    found = {EDGES: _edges(graph, read), LABELS: labels}
-    if X is not None and not sparse.issparse(X):
-        found[FEATURES] = _array(X, "X")
-    elif X is not None:
-        matrix = sparse.csr_matrix(X)
-        found |= {f"{FEATURES}_{part}": np.array(getattr(matrix, part)) for part in CSR_PARTS}
-    if masks is None:
-        masks = {part: getattr(graph, part) for part in _MASKS if getattr(graph, part, None) is not None}
+def _arrays(inputs: Inputs, masks: dict[str, Any]) -> dict[str, NDArray[Any]]:
+    """What the format ``edges-npz`` has."""
+    arrays = {EDGES: np.ascontiguousarray(inputs.edges.T, np.int64), LABELS: _labels(inputs)}
+    if inputs.node_ids is not None:
+        arrays[NODE_IDS] = inputs.node_ids
+    if inputs.feature_names is not None:
+        arrays[FEATURE_NAMES] = np.array(inputs.feature_names, str)
+    if sparse.issparse(inputs.features):
+        arrays |= {f"{FEATURES}_{part}": np.array(getattr(inputs.features, part)) for part in CSR_PARTS}
+    elif inputs.features is not None:
+        arrays[FEATURES] = inputs.features
     for part, mask in masks.items():
-        if part not in _MASKS:
-            raise GrandPlusError(f"masks has {part!r}", expected=f"{', '.join(_MASKS)}")
-        found[f"{part}s"] = np.atleast_2d(_array(mask, part).T)
-    return found
+        if part not in MASKS:
+            raise ArgumentError(f"masks has {part!r}", expected=f"{', '.join(MASKS)}")
+        arrays[f"{part}s"] = np.atleast_2d(as_matrix(mask, part).T)
+    return arrays
 
 
-def _edges(graph: Any, read: Reading) -> NDArray[np.int64]:
-    """(E, 2)"""
-    if sparse.issparse(graph):
-        source = Source(format="edges-npz", read=read)
-        return np.ascontiguousarray(edges_of(sparse.csr_matrix(graph), source, "adjacency").T, np.int64)
-    if getattr(graph, "edge_index", None) is None:
-        expected = "a scipy sparse matrix, or something with edge_index, as PyTorch Geometric's Data"
-        raise GrandPlusError(f"graph is a {type(graph).__name__}", expected=expected)
-    if read.weights is None and any(getattr(graph, name, None) is not None for name in ("edge_weight", "edge_attr")):
-        fix = 'say weights="ignore" to count every edge once'
-        raise GrandPlusError("the graph has edge_weight or edge_attr", expected="edges without weights", fix=fix)
-    edges = _array(graph.edge_index, "edge_index")
-    if edges.ndim != 2 or len(edges) != 2:
-        raise GrandPlusError(f"edge_index is {described(edges)}", expected="(2, E)")
-    return np.ascontiguousarray(edges.T)
-
-
-def _array(value: Any, name: str) -> NDArray[Any]:
-    """From an array, a list or a tensor, on whichever device."""
-    if getattr(value, "is_sparse", False):
-        raise GrandPlusError(f"{name} is a sparse tensor", expected="a dense one, or a scipy sparse matrix as X")
-    value = value.detach().cpu() if hasattr(value, "detach") else value
-    try:
-        found = np.asarray(value)
-    except (TypeError, ValueError) as error:
-        raise GrandPlusError(f"{name} is no array: {error}") from None
-    if found.dtype.kind == "O":
-        found = np.array(["" if item is None else item for item in found.ravel()]).reshape(found.shape)
-    if found.dtype.kind not in "biufU":
-        raise GrandPlusError(f"{name} is {described(found)}", expected="numbers, or classes as text")
-    return found
+def _labels(inputs: Inputs) -> NDArray[Any]:
+    """Whole numbers, -1 where unknown, or text, "" where unknown; or one-hot rows, as they were given."""
+    if inputs.labels is not None:
+        given = as_matrix(inputs.labels, "y")
+        if given.ndim == 2 and given.shape[1] > 1:
+            return np.asarray(given)
+    classes, numbers = numbered_labels(inputs.labels, inputs.nodes)
+    if classes.dtype.kind in "iu":
+        return np.append(classes, -1)[numbers]
+    return np.append(classes.astype(str), "")[numbers]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from types import SimpleNamespace
 
+import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -54,6 +55,26 @@ def test_arrays(checkout, kind):
     check(saved(checkout))
 
 
+@pytest.mark.parametrize("kind", ["dense", "edge_index", "networkx", "sparse tensor"])
+def test_other_kinds_of_graphs(checkout, kind):
+    graphs = {"dense": ring().toarray(), "edge_index": np.array(EDGES).T, "networkx": nx.Graph(EDGES)}
+    graphs["sparse tensor"] = torch.tensor(ring().toarray()).to_sparse()
+    gp.save_dataset("mine", graphs[kind], torch.tensor(X).to_sparse(), Y, root=checkout, **FEW)
+    check(saved(checkout))
+
+
+def test_ids_and_names_of_columns_are_kept(checkout):
+    pandas = pytest.importorskip("pandas")
+    ids = [f"node-{number}" for number in reversed(range(NODES))]
+    edges = pandas.DataFrame([(ids[first], ids[second]) for first, second in EDGES])
+    frame = pandas.DataFrame(X, index=ids, columns=["height", "width"])
+    gp.save_dataset("mine", edges, frame, pandas.Series(Y), root=checkout, **FEW)
+    graph = saved(checkout)
+    check(graph)
+    assert graph.node_ids.tolist() == ids
+    assert graph.feature_names == ["height", "width"]
+
+
 def test_both_ways_give_the_same_bytes(checkout):
     gp.save_dataset("one", data(), root=checkout, **FEW)
     gp.save_dataset("two", sp.coo_array(ring()), X, Y, root=checkout, **FEW)
@@ -87,20 +108,23 @@ def test_masks(checkout):
         (
             data(edge_attr=np.ones(NODES)),
             {},
-            "edge_weight or edge_attr; expected edges without weights; say",
+            "edge_weight or edge_attr; expected edges without weights, as the method has none; say edge_weights=",
         ),
         (2 * ring(), {"y": Y}, "adjacency: has an edge of weight 2"),
         (data(x=None), {}, "the data has no features"),
         (data(y=None), {}, "there are no labels; expected y"),
         (data(y=torch.ones(NODES, 2)), {}, "row 0 has 2 labels; expected one label a node"),
         (data(edge_index=torch.zeros(3, 5)), {}, r"edge_index is float32 3 x 5; expected \(2, E\)"),
-        (data(edge_index=torch.tensor([[0], [12]])), {}, r"edges: row 0 is \[0, 12\]; expected nodes from 0 to 11"),
-        (data(x=torch.tensor(X).to_sparse()), {}, "X is a sparse tensor; expected a dense one"),
-        (data(x=torch.tensor(X * np.nan)), {}, "node_features: row 0, column 0 is nan"),
         (
-            np.eye(3),
+            data(edge_index=torch.tensor([[0], [12]])),
+            {},
+            "edge_index: edge 0 joins 0 and 12; expected nodes from 0 to 11",
+        ),
+        (data(x=torch.tensor(X * np.nan)), {}, "X: row 0, column 0 is nan"),
+        (
+            "ring.csv",
             {"y": [0, 1, 1]},
-            "graph is a ndarray; expected a scipy sparse matrix, or",
+            "graph is a str; expected a scipy sparse matrix or an array",
         ),
         (data(), {"masks": {"train": MASK}}, "masks has 'train'; expected train_mask, val_mask, test_mask"),
         (data(), {"split_by": 1}, "save_dataset knows no split_by; expected one of features, split, train_per_class"),
@@ -118,6 +142,6 @@ def test_a_name_is_taken_once(checkout):
     with pytest.raises(GrandPlusError, match=r"mine\.yaml: is there already; say replace=True"):
         gp.save_dataset("mine", data(x=None), root=checkout, **FEW)
     check(saved(checkout))
-    gp.save_dataset("mine", data(edge_attr=1), weights="ignore", replace=True, root=checkout, **FEW)
+    gp.save_dataset("mine", data(edge_attr=1), edge_weights="ignore", replace=True, root=checkout, **FEW)
     with pytest.raises(GrandPlusError, match=r"the dataset's name: is '\.\./x'"):
         gp.save_dataset("../x", data(), root=checkout)

@@ -1,8 +1,8 @@
 """One ``.npz`` with a list of edges and masks: the heterophilous-graphs collection, and what ``save_dataset`` writes.
 
 Keys: ``edges`` (E, 2), ``node_labels`` (n,), numbers or text, ``node_features`` (n, d), or as CSR
-``node_features_data``, ...; and ``train_masks``, ``val_masks`` and ``test_masks`` (splits, n). Features and masks may
-lack.
+``node_features_data``, ...; ``feature_names`` (d,) of text; ``node_ids`` (n,), whole numbers or text; and
+``train_masks``, ``val_masks`` and ``test_masks`` (splits, n). All but edges and labels may lack.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from grandplus.datasets.tables.classes import class_numbers
 from grandplus.runtime.errors import GrandPlusError
 
 EDGES, FEATURES, LABELS = "edges", "node_features", "node_labels"
+FEATURE_NAMES, NODE_IDS = "feature_names", "node_ids"
 
 
 def read(folder: Path, files: list[str], source: Source, order: Path | None = None) -> RawGraph:
@@ -52,14 +53,23 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
         features=features,
         labels=labels,
         classes=classes,
-        node_ids=np.arange(nodes, dtype=np.int64),
+        node_ids=_node_ids(file, nodes) if NODE_IDS in held else np.arange(nodes, dtype=np.int64),
         splits=splits_of(masks, nodes, file),
+        feature_names=read_npz(file, FEATURE_NAMES).tolist() if FEATURE_NAMES in held else None,
     )
 
 
 def recognise(files: list[Path], asked: Reading) -> Reading | None:
     """One ``.npz`` with these keys."""
     return asked if len(files) == 1 and {EDGES, LABELS} <= keys_of(files[0]) else None
+
+
+def _node_ids(file: Path, nodes: int) -> NDArray[Any]:
+    ids = read_npz(file, NODE_IDS)
+    if ids.shape != (nodes,) or ids.dtype.kind not in "iuU" or len(np.unique(ids)) < nodes:
+        expected = f"{nodes} different whole numbers or texts"
+        raise GrandPlusError(f"is {described(ids)}", where=f"{file}, {NODE_IDS}", expected=expected)
+    return ids.astype(object if ids.dtype.kind == "U" else np.int64)
 
 
 def _edges(found: NDArray[Any], nodes: int, where: str) -> NDArray[Any]:

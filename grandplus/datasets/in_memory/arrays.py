@@ -40,7 +40,7 @@ def as_matrix(value: Any, name: str) -> Any:
     if sp.issparse(value):
         return value
     try:
-        if hasattr(value, "detach"):  # a tensor of PyTorch
+        if hasattr(value, "layout"):  # a tensor of PyTorch
             value = value.detach().cpu()
             if str(value.layout) != "torch.strided":
                 entries = value.to_sparse_coo().coalesce()

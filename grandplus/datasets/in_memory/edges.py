@@ -68,10 +68,11 @@ class EdgeReader:
         if isinstance(graph, Adjacency):
             ones = np.ones(len(graph.indices), bool)
             graph = sp.csr_array((ones, graph.indices, graph.indptr), shape=(graph.nodes, graph.nodes))
+        if not (hasattr(graph, "dtype") or isinstance(graph, list | tuple)):
+            raise ArgumentError(f"graph is a {type(graph).__name__}", expected=_KINDS)
         matrix = as_matrix(graph, "graph")
         if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
-            kind = described(matrix) if hasattr(graph, "shape") else f"a {type(graph).__name__}"
-            raise ArgumentError(f"graph is {kind}", expected=_KINDS)
+            raise ArgumentError(f"graph is {described(matrix)}", expected=_KINDS)
         rows, columns = matrix.shape
         if not sp.issparse(matrix) and rows == 2 and (columns != 2 or self.count != 2):
             return self._list(matrix), self.count

@@ -33,6 +33,8 @@ class Inputs:
         All values are finite. It may share memory with X.
     feature_names : list of str or None
         The columns of a DataFrame, if all are named by text.
+    node_ids : ndarray, shape (n,), or None
+        The index of X, or of y, if it holds whole numbers or text, each once, and other than the row numbers.
     labels : object
         ``y``, or that of a ``Data`` object; None if there is none.
     masks : dict of str to object
@@ -43,6 +45,7 @@ class Inputs:
     nodes: int
     features: Any
     feature_names: list[str] | None
+    node_ids: NDArray[Any] | None
     labels: Any
     masks: dict[str, Any]
 
@@ -103,8 +106,24 @@ def inputs_of(graph: Any, X: Any = None, y: Any = None, *, edge_weights: str | N
     edges, nodes = EdgeReader(count, ids, edge_weights == IGNORE).read(graph)
     with argument_errors():
         features = None if values is None else features_of(_own(values), nodes, "X")
-    held = {mask: getattr(data, mask, None) for mask in MASKS}
-    return Inputs(edges, nodes, features, names, y, {mask: value for mask, value in held.items() if value is not None})
+    masks = {mask: getattr(data, mask, None) for mask in MASKS}
+    return Inputs(
+        edges=edges,
+        nodes=nodes,
+        features=features,
+        feature_names=names,
+        node_ids=None if ids is None else _node_ids(ids),
+        labels=y,
+        masks={name: mask for name, mask in masks.items() if mask is not None},
+    )
+
+
+def _node_ids(index: Any) -> NDArray[Any] | None:
+    ids = np.asarray(index)
+    if ids.dtype.kind == "O" and all(isinstance(name, str) for name in ids.tolist()):
+        ids = ids.astype(str)
+    usual = ids.ndim == 1 and ids.dtype.kind in "iuU" and index.is_unique
+    return ids if usual and not np.array_equal(ids, np.arange(len(ids))) else None
 
 
 def _count(rows: Any) -> int:
