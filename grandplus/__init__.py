@@ -21,7 +21,7 @@ _HOME = {
     "Task": "methods.protocol",
     "fit": "methods.grandplus.method",
     "gfpush": "propagation.gfpush",
-    "load_model": "methods.protocol",
+    "load_model": "methods.files",
     "load_settings": "pipeline.settings",
     "propagate": "propagation.power",
     "propagation_weights": "propagation.matrices",

@@ -14,13 +14,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import SafetensorError, safe_open
 
 from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Split
-from grandplus.methods.registry import method_of, settings_of
 from grandplus.propagation.rows import Rows
-from grandplus.runtime.errors import ArtifactError
 from grandplus.runtime.storage import finished_whole
 
 if TYPE_CHECKING:
@@ -167,37 +164,6 @@ class RowModel(Model):
         inputs
             What ``inputs_of_rows`` of this model, or of another one with the same settings, has given.
         """
-
-
-def load_model(file: Path | str, device: str = "cpu") -> Model:
-    """Read a model of any method back.
-
-    Parameters
-    ----------
-    file : path
-    device : {"cpu", "cuda"}
-
-    Raises
-    ------
-    ArtifactError
-        The file is missing, damaged or no model of this format.
-    """
-    try:
-        with safe_open(str(file), framework="pt") as content:
-            header = json.loads((content.metadata() or {})[HEADER])
-            tensors = {name: content.get_tensor(name) for name in content.keys()}  # noqa: SIM118
-    except (OSError, SafetensorError, KeyError, ValueError) as error:
-        raise ArtifactError(f"is no readable model: {error}", where=file) from None
-    if header["format_version"] != FORMAT_VERSION:
-        raise ArtifactError(f"format version is {header['format_version']}", where=file, expected=str(FORMAT_VERSION))
-    model = method_of(header["model"]).Model
-    common = {
-        "classes": header["classes"],
-        "settings": settings_of(header["model"]).Settings.model_validate(header["settings"]),
-        "preprocessing": header["preprocessing"],
-        "info": header["info"],
-    }
-    return model.restored(header, tensors, device, **common)
 
 
 @dataclass(frozen=True, eq=False)

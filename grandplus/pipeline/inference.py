@@ -9,7 +9,7 @@ import torch
 
 from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Splits
-from grandplus.methods.protocol import load_model
+from grandplus.methods.files import load_model
 from grandplus.prediction.predictions import write_predictions, write_trial
 from grandplus.runtime import environment
 from grandplus.runtime.errors import ArtifactError

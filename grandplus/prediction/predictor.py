@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from grandplus.graph.graph import Graph
-from grandplus.methods.protocol import Model, RowModel, load_model
+from grandplus.methods.files import load_model
+from grandplus.methods.protocol import Model, RowModel
 from grandplus.prediction.calibration import CALIBRATION, Calibration
 from grandplus.prediction.predictions import PREDICTIONS
 from grandplus.propagation.gfpush import push_rows

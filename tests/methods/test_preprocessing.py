@@ -11,7 +11,8 @@ from grandplus.datasets.raw import RawGraph
 from grandplus.graph.features import degree_column
 from grandplus.graph.fitted import FittedFeatures
 from grandplus.graph.settings import Preprocess
-from grandplus.methods.protocol import Task, load_model
+from grandplus.methods.files import load_model
+from grandplus.methods.protocol import Task
 from grandplus.methods.registry import NAMES, method_of, settings_of
 from grandplus.propagation.gfpush import gfpush
 from grandplus.propagation.matrices import propagation_weights

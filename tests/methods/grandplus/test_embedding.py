@@ -11,11 +11,12 @@ from test_csr import csr_of
 from grandplus.graph.adjacency import as_adjacency
 from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Split
+from grandplus.methods.files import load_model
 from grandplus.methods.grandplus.adam import Adam, AdamOnGPU
 from grandplus.methods.grandplus.embedding import Embedding, _product
 from grandplus.methods.grandplus.method import fit
 from grandplus.methods.grandplus.model import MLP, Snapshot
-from grandplus.methods.protocol import Task, load_model
+from grandplus.methods.protocol import Task
 from grandplus.propagation.gfpush import gfpush
 from grandplus.propagation.matrices import propagation_weights
 from grandplus.runtime.errors import ArgumentError

@@ -8,9 +8,9 @@ import torch
 from safetensors import safe_open
 from test_csr import csr_of
 
+from grandplus.methods.files import load_model
 from grandplus.methods.grandplus.model import MLP, Model
 from grandplus.methods.grandplus.sparse_linear import SparseLinear
-from grandplus.methods.protocol import load_model
 from grandplus.runtime.errors import ArtifactError
 
 
