@@ -99,7 +99,8 @@ def _reading(arguments: argparse.Namespace, lists: dict[str, Path]) -> Reading:
         "weights": arguments.weights,
         **{part: file.name for part, file in lists.items()},
     }
-    return checked_as(Reading, given, where="import")
+    reading: Reading = checked_as(Reading, given, where="import")
+    return reading
 
 
 def _choices(arguments: argparse.Namespace) -> Choices:

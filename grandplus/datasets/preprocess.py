@@ -1,4 +1,4 @@
-"""A dataset as its files have it -> a checked, normalised graph and every trial's split."""
+"""From a dataset as its files have it to a checked graph with scaled features, and the split of every trial."""
 
 from __future__ import annotations
 

@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from grandplus.datasets.fetch.manifest import FILE, Manifest
 from grandplus.datasets.source import Reading, Source
 from grandplus.graph.ids import read_ids
-from grandplus.runtime.errors import GrandPlusError
+from grandplus.runtime.errors import ArtifactError, GrandPlusError
 
 FORMATS = "grandplus.datasets.formats"
-# Name in a card -> module, of every file in that package; imported when it is needed.
+# The module of each format, by the format's name in a card; imported when it is needed.
 READERS = {
-    found.name.replace("_", "-"): f"{FORMATS}.{found.name}"
-    for found in pkgutil.iter_modules(importlib.import_module(FORMATS).__path__)
+    module.name.replace("_", "-"): f"{FORMATS}.{module.name}"
+    for module in pkgutil.iter_modules(importlib.import_module(FORMATS).__path__)
 }
 
 
@@ -62,24 +62,60 @@ class RawGraph:
 
 
 def read(folder: Path, source: Source, catalog: Path) -> RawGraph:
-    """Read what ``fetch`` has put into ``folder``, in whichever format it came.
+    """Read the files that ``fetch`` has put into a folder, in whichever format.
+
+    Parameters
+    ----------
+    folder : Path
+    source : Source
+        What the card says of them.
+    catalog : Path
+        The folder of the cards.
+
+    Returns
+    -------
+    RawGraph
 
     Raises
     ------
-    GrandPlusError : a file is missing or holds something else than its format says.
+    ArtifactError
+        The list of files is missing or damaged.
+    GrandPlusError
+        A file is missing, or holds something else than its format says.
     """
     manifest = Manifest.load(folder)
     if manifest.format not in READERS:
         known = f"one of {', '.join(sorted(READERS))}"
-        raise GrandPlusError(f"format is {manifest.format!r}", where=folder / FILE, expected=known)
+        raise ArtifactError(f"format is {manifest.format!r}", where=folder / FILE, expected=known)
     order = catalog / manifest.order if manifest.order else None
     return read_files(folder, manifest.format, sorted(manifest.files), source, order)
 
 
-def read_files(folder: Path, form: str, files: list[str], source: Source, order: Path | None = None) -> RawGraph:
-    """Read files of a known format, and the lists of ids that make up a split."""
+def read_files(folder: Path, file_format: str, files: list[str], source: Source, order: Path | None = None) -> RawGraph:
+    """Read files of a known format, and the lists of ids that make up a split.
+
+    Parameters
+    ----------
+    folder : Path
+    file_format : str
+    files : list of str
+        Names of all files in the folder, with the lists of ids.
+    source : Source
+        What the card says of them.
+    order : Path, optional
+        A file with the order of nodes.
+
+    Returns
+    -------
+    RawGraph
+
+    Raises
+    ------
+    GrandPlusError
+        A file is missing, or holds something else than its format says.
+    """
     lists = id_lists(source.read)
-    reader = importlib.import_module(READERS[form])
+    reader = importlib.import_module(READERS[file_format])
     graph: RawGraph = reader.read(folder, [name for name in files if name not in lists.values()], source, order)
     if not lists:
         return graph
@@ -88,17 +124,26 @@ def read_files(folder: Path, form: str, files: list[str], source: Source, order:
 
 
 def id_lists(read: Reading) -> dict[str, str]:
-    """The files that list a split's nodes, by part."""
+    """The names of the files that list the nodes of a split, by part.
+
+    Parameters
+    ----------
+    read : Reading
+
+    Returns
+    -------
+    dict of str
+    """
     named = {"train": read.train, "val": read.val, "test": read.test}
     return {part: name for part, name in named.items() if name is not None}
 
 
 def _listed(file: Path, node_ids: NDArray[Any]) -> NDArray[np.int64]:
-    """Nodes of a file of ids, a line each."""
+    """The nodes whose ids are in a file, one on each line."""
     ids = read_ids(str(file))
     known = pa.array(node_ids).cast(pa.string())
     nodes = pc.index_in(pa.array(ids, pa.string()), value_set=known)
     if nodes.null_count:
-        place = int(pc.index(nodes.is_null(), True).as_py())
-        raise GrandPlusError(f"names node {ids[place]!r}", where=file, expected="an id of a node of the graph")
-    return np.sort(nodes.to_numpy()).astype(np.int64)  # however the list has them
+        position = int(pc.index(nodes.is_null(), True).as_py())
+        raise GrandPlusError(f"names node {ids[position]!r}", where=file, expected="an id of a node of the graph")
+    return np.sort(nodes.to_numpy()).astype(np.int64)  # in the same order, whatever that of the list

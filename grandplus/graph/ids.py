@@ -1,4 +1,4 @@
-"""From the ids that the data came with to row numbers."""
+"""From the ids of the data to row numbers."""
 
 from __future__ import annotations
 
@@ -14,19 +14,30 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from grandplus.runtime.errors import GrandPlusError
+from grandplus.runtime.errors import ArgumentError, GrandPlusError
 
-NEAREST, CANDIDATES = 3, 2000
+NAMED_IDS = 3  # that an error suggests
+COMPARED_IDS = 2000  # at most, for a suggestion
 _INTEGER = re.compile(r"[+-]?[0-9]{1,30}")
 Key: TypeAlias = int | str
 
 
 def read_ids(file: str) -> list[str]:
-    """One id a line; empty lines are left out. ``-`` is standard input.
+    """Read a file with one id on each line; empty lines are left out.
+
+    Parameters
+    ----------
+    file : str
+        ``-`` is standard input.
+
+    Returns
+    -------
+    list of str
 
     Raises
     ------
-    GrandPlusError : it can't be read, or names nothing.
+    GrandPlusError
+        It can't be read, or names nothing.
     """
     where = "standard input" if file == "-" else file
     try:
@@ -42,34 +53,44 @@ def read_ids(file: str) -> list[str]:
 
 
 def rows_of(node_ids: NDArray[Any], wanted: Sequence[str]) -> NDArray[np.int64]:
-    """Row numbers (b,) of the wanted ids, which may repeat.
+    """The row numbers of some nodes.
 
     Parameters
     ----------
-    node_ids : (n,) integers or strings, each once
+    node_ids : (n,) ndarray
+        Integers or strings, each once.
+    wanted : sequence of str
+        Ids, which may repeat.
+
+    Returns
+    -------
+    int64 (b,)
 
     Raises
     ------
-    GrandPlusError : there is no such node; names those nearest to it, or some.
+    ArgumentError
+        There is no such node; suggests similar ids.
 
+    Examples
+    --------
     >>> rows_of(np.array(["ann", "bob"], object), ["bob", "ann", "bob"]).tolist()
     [1, 0, 1]
     """
     known = pa.array(node_ids)
     keys = [_key(text, known.type) for text in wanted]
     sought = pa.array([key for key in set(keys) if _is_of(key, known.type)], known.type)
-    found = np.flatnonzero(pc.is_in(known, sought).to_numpy(zero_copy_only=False))
-    row_of = dict(zip(known.take(pa.array(found)).to_pylist(), found.tolist(), strict=True))
+    rows = np.flatnonzero(pc.is_in(known, sought).to_numpy(zero_copy_only=False))
+    row_of = dict(zip(known.take(pa.array(rows)).to_pylist(), rows.tolist(), strict=True))
     for key in keys:
         if key not in row_of:
-            raise GrandPlusError(
+            raise ArgumentError(
                 f"there is no node {key}", expected="an id that the data came with", fix=_hint(known, key)
             )
     return np.array([row_of[key] for key in keys], np.int64)
 
 
 def _key(text: str, kind: pa.DataType) -> Key:
-    """As the ids are; a text where they are integers and it is none."""
+    """An id of the type of the known ones; it stays text if they are integers and it is none."""
     return int(text) if pa.types.is_integer(kind) and _INTEGER.fullmatch(text) else text
 
 
@@ -82,18 +103,20 @@ def _is_of(key: Key, kind: pa.DataType) -> bool:
 
 def _hint(known: pa.Array, key: Key) -> str:
     nearest = _nearest(known, key)
-    named = ", ".join(map(str, nearest or known[:NEAREST].to_pylist()))
+    named = ", ".join(map(str, nearest or known[:NAMED_IDS].to_pylist()))
     return f"the nearest are {named}" if nearest else f"ids are like {named}"
 
 
 def _nearest(known: pa.Array, key: Key) -> list[Key]:
-    """Integers by their distance, texts that are alike; of a large graph, among those that begin alike."""
+    """The nearest integers, or similar texts; in a large graph, among those that begin alike."""
     if isinstance(key, int):
         values = known.to_numpy()
-        within = min(max(key, int(values.min())), int(values.max()))  # else all are equally far, as float64 rounds
+        within = min(
+            max(key, int(values.min())), int(values.max())
+        )  # float64 rounds, so that ids would be equally far from a much larger number
         distance = np.abs(values.astype(np.float64) - within)
-        return list(values[np.argsort(distance, kind="stable")[:NEAREST]].tolist())
+        return list(values[np.argsort(distance, kind="stable")[:NAMED_IDS]].tolist())
     texts = known.cast(pa.string())
     starts = (texts.filter(pc.starts_with(texts, key[:length])) for length in range(len(key), -1, -1))
     alike = next(some for some in starts if len(some) or not len(texts))
-    return list(difflib.get_close_matches(key, alike[:CANDIDATES].to_pylist(), n=NEAREST))
+    return list(difflib.get_close_matches(key, alike[:COMPARED_IDS].to_pylist(), n=NAMED_IDS))

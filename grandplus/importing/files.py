@@ -96,7 +96,7 @@ def import_files(
     source = _source(file_format, read, files, root)
     with _in_one_folder(files) as folder:
         raw = read_files(folder, file_format, list(source["files"]), checked_as(Source, source, where=name))
-        chosen = _preprocess(raw, choices or Choices())
+        chosen = _chosen(raw, choices or Choices())
         graph, splits = preprocess(raw, chosen, seed=0, trials=1, name=name)
         splits.check_tested()
         text = card_text(name, source, chosen, raw, _counts(raw, graph.facts))
@@ -128,7 +128,7 @@ def _source(file_format: str, read: Reading, files: list[Path], root: Path) -> d
     }
 
 
-def _preprocess(raw: RawGraph, choices: Choices) -> Preprocess:
+def _chosen(raw: RawGraph, choices: Choices) -> Preprocess:
     """What the user has chosen, else what suits the graph, else the defaults."""
     suited: dict[str, Any] = {
         # Without features, preprocessing refuses as-is, and says what may be chosen instead.
@@ -138,7 +138,8 @@ def _preprocess(raw: RawGraph, choices: Choices) -> Preprocess:
     if raw.nodes >= MIN_NODES_OF_LARGE_GRAPH:
         suited["unlabelled"] = UNLABELLED_OF_LARGE_GRAPH
     chosen = {key: value for key, value in vars(choices).items() if value is not None}
-    return checked_as(Preprocess, suited | chosen, where="import")
+    section: Preprocess = checked_as(Preprocess, suited | chosen, where="import")
+    return section
 
 
 def _counts(raw: RawGraph, facts: dict[str, Any]) -> dict[str, int | None]:

@@ -1,4 +1,4 @@
-"""What the readers of array files share: finding a file, checking what it holds, RawGraph's types."""
+"""What the readers of array files share: finding a file, checking what it holds, and the types of `RawGraph`."""
 
 from __future__ import annotations
 
@@ -14,28 +14,66 @@ from grandplus.datasets.source import Source
 from grandplus.graph.adjacency import INT32_IDS
 from grandplus.runtime.errors import GrandPlusError
 
-# What reading an array of numpy's can raise, whose header is a piece of Python.
+# What numpy can raise when it reads a damaged array, whose header is a Python expression.
 NPY_DAMAGE = (EOFError, OSError, SyntaxError, TypeError, ValueError, tokenize.TokenError)
-LARGEST = 1e15  # a feature beyond it is taken for a mistake: its square is near the end of float32
-_ROWS = 2**16  # rows of a large array that are looked at together
+LARGEST_FEATURE = 1e15  # a larger one is taken for a mistake: its square is near the limit of float32
+ROWS_AT_A_TIME = 2**16  # of a large array, in checks
 
 
 def pick(folder: Path, files: list[str], suffix: str) -> Path:
-    """The one file of this name's end."""
-    found = [name for name in files if name.endswith(suffix)]
-    if len(found) != 1:
+    """The one file whose name ends so.
+
+    Parameters
+    ----------
+    folder : Path
+    files : list of str
+        Names of files in the folder.
+    suffix : str
+        The end of the name.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    GrandPlusError
+        There is none, or several.
+    """
+    matching = [name for name in files if name.endswith(suffix)]
+    if len(matching) != 1:
         raise GrandPlusError(f"holds {', '.join(files)}", where=folder, expected=f"one file *{suffix}")
-    return folder / found[0]
+    return folder / matching[0]
 
 
 def has_one_of_each(files: list[Path], suffixes: tuple[str, ...]) -> bool:
-    """Whether there is one file with each end of a name, and no other."""
+    """Whether there is one file for each end of a name, and no other file.
+
+    Examples
+    --------
+    >>> has_one_of_each([Path("a_adj.npz"), Path("a_feat.npy")], ("_adj.npz", "_feat.npy"))
+    True
+    """
     ends = [suffix for file in files for suffix in suffixes if file.name.endswith(suffix)]
     return len(files) == len(ends) == len(set(ends)) == len(suffixes)
 
 
 def read_npy(file: Path) -> NDArray[Any]:
-    """Memory-map an array; what it declares is there, or it is refused."""
+    """Memory-map an array of a ``.npy`` file, which must be as large as it declares.
+
+    Parameters
+    ----------
+    file : Path
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    GrandPlusError
+        The file is missing or damaged, or holds Python objects.
+    """
     try:
         return np.asarray(np.load(file, mmap_mode="r", allow_pickle=False))
     except NPY_DAMAGE as error:
@@ -43,16 +81,25 @@ def read_npy(file: Path) -> NDArray[Any]:
 
 
 def edges_of(adjacency: Any, source: Source, where: object) -> NDArray[Any]:
-    """The entries of a sparse matrix that are not 0, as (2, E) int32, or int64 where the ids need it.
+    """The entries of an adjacency that are not 0.
 
     Parameters
     ----------
-    adjacency : scipy sparse, (n, n); its indices need not be right.
+    adjacency : (n, n) scipy sparse
+        Its indices are checked.
+    source : Source
+        ``source.read.weights`` says whether weights are ignored.
+    where : object
+        What to call the matrix in an error.
+
+    Returns
+    -------
+    int32 (2, E), or int64 if the ids need it
 
     Raises
     ------
-    GrandPlusError : it is of another kind or not square, an index is out of range, or it has weights that the
-        card doesn't ignore.
+    GrandPlusError
+        It is of another kind or not square, an index is out of range, or it has weights that are not to be ignored.
     """
     if not sparse.issparse(adjacency):
         raise GrandPlusError(f"holds a {type(adjacency).__name__}", where=where, expected="a sparse matrix")
@@ -71,11 +118,24 @@ def edges_of(adjacency: Any, source: Source, where: object) -> NDArray[Any]:
     if source.read.weights is None:
         other = np.flatnonzero((adjacency.data != 0) & (adjacency.data != 1))
         if len(other):
-            refuse_weights(f"has an edge of weight {adjacency.data[other[0]]:g}", where)
+            raise_weighted(f"has an edge of weight {adjacency.data[other[0]]:g}", where)
     return edges if adjacency.data.all() else edges[:, adjacency.data != 0]
 
 
-def refuse_weights(found: str, where: object) -> NoReturn:
+def raise_weighted(found: str, where: object) -> NoReturn:
+    """Raise the error of edges that have weights.
+
+    Parameters
+    ----------
+    found : str
+        Which weights there are.
+    where : object
+        The file.
+
+    Raises
+    ------
+    GrandPlusError
+    """
     fix = "import it with --weights ignore (source.read.weights in the card) to count every edge once"
     raise GrandPlusError(found, where=where, expected="edges without weights, as the method has none", fix=fix)
 
@@ -83,9 +143,23 @@ def refuse_weights(found: str, where: object) -> NoReturn:
 def check_compressed(
     indptr: NDArray[Any], indices: NDArray[Any], columns: int, where: object, prefix: str = ""
 ) -> None:
-    """Refuse what is no CSR (or, with rows and columns exchanged, CSC) structure.
+    """Check the structure of a CSR matrix, or with rows and columns exchanged, of a CSC matrix.
 
-    prefix : of the arrays' names in an error.
+    Parameters
+    ----------
+    indptr : (rows + 1,)
+    indices : (stored values,)
+    columns : int
+        Of the matrix.
+    where : object
+        The file.
+    prefix : str
+        Of the names of the arrays in an error.
+
+    Raises
+    ------
+    GrandPlusError
+        The arrays are no such structure, with the offending row.
     """
     for name, array in (("indptr", indptr), ("indices", indices)):
         if array.ndim != 1 or array.dtype.kind != "i":
@@ -98,78 +172,128 @@ def check_compressed(
         found = f"{prefix}indptr falls at row {falls[0]}, from {indptr[falls[0]]} to {indptr[falls[0] + 1]}"
         raise GrandPlusError(found, where=where, expected="rising numbers")
     if len(indices) and (indices.min() < 0 or indices.max() >= columns):
-        place = int(np.flatnonzero((indices < 0) | (indices >= columns))[0])
-        found = f"row {_row_of(place, indptr)} of {prefix}indices holds {indices[place]}"
+        position = int(np.flatnonzero((indices < 0) | (indices >= columns))[0])
+        found = f"row {_row_of(position, indptr)} of {prefix}indices holds {indices[position]}"
         raise GrandPlusError(found, where=where, expected=f"0 to {columns - 1}")
 
 
-def _row_of(place: int, indptr: NDArray[Any]) -> int:
-    return int(np.searchsorted(indptr, place, side="right")) - 1
+def _row_of(position: int, indptr: NDArray[Any]) -> int:
+    return int(np.searchsorted(indptr, position, side="right")) - 1
 
 
-def features_of(found: Any, nodes: int, where: object) -> Any:
-    """float32 (n, d): an array as it is, or CSR without duplicates and explicit zeros.
+def features_of(matrix: Any, nodes: int, where: object) -> Any:
+    """Check a matrix of features, and make it float32.
+
+    Parameters
+    ----------
+    matrix : (n, d) ndarray or scipy sparse
+    nodes : int
+        n.
+    where : object
+        The file.
+
+    Returns
+    -------
+    float32 (n, d)
+        An ndarray, or a scipy CSR matrix without duplicates and explicit zeros.
 
     Raises
     ------
-    GrandPlusError : it is of another kind or has other than ``nodes`` rows, or a value is not finite.
+    GrandPlusError
+        It is of another kind or has another number of rows, or a value is not finite; with its row and column.
     """
-    if not (sparse.issparse(found) or isinstance(found, np.ndarray)):
-        raise GrandPlusError(f"holds a {type(found).__name__}", where=where, expected="an array or a sparse matrix")
-    if found.ndim != 2 or found.dtype.kind not in "fiub" or found.shape[0] != nodes:
+    if not (sparse.issparse(matrix) or isinstance(matrix, np.ndarray)):
+        raise GrandPlusError(f"holds a {type(matrix).__name__}", where=where, expected="an array or a sparse matrix")
+    if matrix.ndim != 2 or matrix.dtype.kind not in "fiub" or matrix.shape[0] != nodes:
         expected = f"numbers in {nodes} rows, as by the adjacency"
-        raise GrandPlusError(f"is {described(found)}", where=where, expected=expected)
-    if not sparse.issparse(found):
-        with np.errstate(over="ignore"):  # what becomes infinite is found below
-            features: Any = found.astype(np.float32, copy=False)
-        for first in range(0, nodes, _ROWS):
-            rows = features[first : first + _ROWS]
-            right = (np.abs(rows) <= LARGEST).all(axis=1)
-            if not right.all():
-                row = int(right.argmin())
-                column = int((np.abs(rows[row]) <= LARGEST).argmin())
-                refuse_feature(found[first + row, column], f"row {first + row}, column {column}", where)
-        return features
+        raise GrandPlusError(f"is {described(matrix)}", where=where, expected=expected)
+    return _sparse_features(matrix, where) if sparse.issparse(matrix) else _dense_features(matrix, where)
+
+
+def _dense_features(matrix: NDArray[Any], where: object) -> NDArray[np.float32]:
+    with np.errstate(over="ignore"):  # values that become infinite are refused below
+        features = matrix.astype(np.float32, copy=False)
+    for first in range(0, len(features), ROWS_AT_A_TIME):
+        rows = features[first : first + ROWS_AT_A_TIME]
+        right = (np.abs(rows) <= LARGEST_FEATURE).all(axis=1)
+        if not right.all():
+            row = int(right.argmin())
+            column = int((np.abs(rows[row]) <= LARGEST_FEATURE).argmin())
+            raise_no_feature(matrix[first + row, column], f"row {first + row}, column {column}", where)
+    return features
+
+
+def _sparse_features(matrix: Any, where: object) -> Any:
     with np.errstate(over="ignore"):
-        features = found.tocsr().astype(np.float32, copy=False)
-    right = np.abs(features.data) <= LARGEST
+        features = matrix.tocsr().astype(np.float32, copy=False)
+    right = np.abs(features.data) <= LARGEST_FEATURE
     if not right.all():
-        place = int(right.argmin())
-        row = _row_of(place, features.indptr)
-        refuse_feature(features.data[place], f"row {row}, column {features.indices[place]}", where)
+        position = int(right.argmin())
+        row = _row_of(position, features.indptr)
+        raise_no_feature(features.data[position], f"row {row}, column {features.indices[position]}", where)
     features.sum_duplicates()
     if not features.data.all():
         features.eliminate_zeros()  # which writes even where there are none, and what is given may be read-only
     return features
 
 
-def refuse_feature(value: object, at: str, where: object) -> NoReturn:
-    expected = f"a number from {-LARGEST:g} to {LARGEST:g}"
-    raise GrandPlusError(f"{at} is {value}", where=where, expected=expected, fix="correct it, or leave the column out")
-
-
-def labels_of(found: Any, nodes: int, source: Source, where: object) -> tuple[NDArray[np.int64], list[str]]:
-    """Class of each node, int64 (n,) with -1 where unknown, and the classes' names.
+def raise_no_feature(value: object, position: str, where: object) -> NoReturn:
+    """Raise the error of a value that can't be a feature.
 
     Parameters
     ----------
-    found : (n,) class numbers, or -1 or NaN where unknown; or (n, classes), at most one 1 in a row among zeros,
-        none where unknown. Without names in the card, numbers that no node has are no classes.
+    value : object
+    position : str
+        Its row or line, and its column.
+    where : object
+        The file.
 
     Raises
     ------
-    GrandPlusError : it is something else; with the row.
+    GrandPlusError
     """
-    if not isinstance(found, np.ndarray):
-        raise GrandPlusError(f"holds a {type(found).__name__}", where=where, expected="an array of labels")
-    if found.ndim == 2 and found.shape[1] == 1:
-        found = found[:, 0]
-    if found.ndim not in (1, 2) or found.dtype.kind not in "fiub" or len(found) != nodes:
+    expected = f"a number from {-LARGEST_FEATURE:g} to {LARGEST_FEATURE:g}"
+    raise GrandPlusError(
+        f"{position} is {value}", where=where, expected=expected, fix="correct it, or leave the column out"
+    )
+
+
+def labels_of(array: Any, nodes: int, source: Source, where: object) -> tuple[NDArray[np.int64], list[str]]:
+    """Check an array of labels, and number the classes.
+
+    Parameters
+    ----------
+    array : (n,) or (n, classes) ndarray
+        Class numbers, with -1 or NaN where unknown; or rows with at most one 1 among zeros, and none where unknown.
+    nodes : int
+        n.
+    source : Source
+        If it doesn't name the classes, numbers that no node has are no classes.
+    where : object
+        The file.
+
+    Returns
+    -------
+    labels : int64 (n,)
+        -1 where unknown.
+    classes : list of str
+        Names, by class number.
+
+    Raises
+    ------
+    GrandPlusError
+        It is something else; with the row.
+    """
+    if not isinstance(array, np.ndarray):
+        raise GrandPlusError(f"holds a {type(array).__name__}", where=where, expected="an array of labels")
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim not in (1, 2) or array.dtype.kind not in "fiub" or len(array) != nodes:
         expected = f"{nodes} class numbers or one-hot rows, as by the adjacency"
-        raise GrandPlusError(f"is {described(found)}", where=where, expected=expected)
-    numbers = _numbers(found, where) if found.ndim == 1 else _of_one_hot(found, where)
+        raise GrandPlusError(f"is {described(array)}", where=where, expected=expected)
+    numbers = _numbers(array, where) if array.ndim == 1 else _of_one_hot(array, where)
     if source.classes is not None:
-        count = found.shape[1] if found.ndim == 2 else int(numbers.max(initial=-1)) + 1
+        count = array.shape[1] if array.ndim == 2 else int(numbers.max(initial=-1)) + 1
         if count != len(source.classes):
             expected = f"{len(source.classes)}, as the card names them"
             raise GrandPlusError(f"has {count} classes", where=where, expected=expected)
@@ -178,33 +302,53 @@ def labels_of(found: Any, nodes: int, source: Source, where: object) -> tuple[ND
     return np.where(numbers >= 0, np.searchsorted(used, numbers), -1), [str(number) for number in used]
 
 
-def _numbers(found: NDArray[Any], where: object) -> NDArray[np.int64]:
-    if found.dtype.kind == "f":
-        found = np.where(np.isnan(found), -1, found)
-    wrong = np.flatnonzero((found < -1) | (found != np.floor(found)) | (found >= 2.0**63))
+def _numbers(array: NDArray[Any], where: object) -> NDArray[np.int64]:
+    if array.dtype.kind == "f":
+        array = np.where(np.isnan(array), -1, array)
+    wrong = np.flatnonzero((array < -1) | (array != np.floor(array)) | (array >= 2.0**63))
     if len(wrong):
         expected = "a class: a whole number, or -1 for unknown"
-        raise GrandPlusError(f"row {wrong[0]} is {found[wrong[0]]}", where=where, expected=expected)
-    return found.astype(np.int64)
+        raise GrandPlusError(f"row {wrong[0]} is {array[wrong[0]]}", where=where, expected=expected)
+    return array.astype(np.int64)
 
 
-def _of_one_hot(found: NDArray[Any], where: object) -> NDArray[np.int64]:
-    used = (found != 0).sum(axis=1)
-    ones = (found == 1).sum(axis=1)
+def _of_one_hot(rows: NDArray[Any], where: object) -> NDArray[np.int64]:
+    used = (rows != 0).sum(axis=1)
+    ones = (rows == 1).sum(axis=1)
     wrong = np.flatnonzero((used > 1) | (ones != used))
     if len(wrong):
         row = wrong[0]
         if ones[row] == used[row]:
-            refuse_multi_label(f"row {row} has {used[row]} labels", where)
-        text = f"row {row} is {found[row].tolist()}"
+            raise_multi_label(f"row {row} has {used[row]} labels", where)
+        text = f"row {row} is {rows[row].tolist()}"
         raise GrandPlusError(text, where=where, expected="at most a single 1 among zeros")
-    return np.where(used == 1, found.argmax(axis=1), -1).astype(np.int64)
+    return np.where(used == 1, rows.argmax(axis=1), -1).astype(np.int64)
 
 
-def refuse_multi_label(found: str, where: object) -> NoReturn:
+def raise_multi_label(found: str, where: object) -> NoReturn:
+    """Raise the error of nodes with several labels.
+
+    Parameters
+    ----------
+    found : str
+        Which labels there are.
+    where : object
+        The file.
+
+    Raises
+    ------
+    GrandPlusError
+    """
     expected = "one label a node at most, as the method's classes exclude each other (multi-label data)"
     raise GrandPlusError(found, where=where, expected=expected, fix="keep one label a node")
 
 
-def described(found: Any) -> str:
-    return f"{found.dtype} {' x '.join(map(str, found.shape)) or 'scalar'}"
+def described(array: Any) -> str:
+    """Type and shape of an array or sparse matrix, for an error.
+
+    Examples
+    --------
+    >>> described(np.zeros((3, 2))), described(np.int64(1))
+    ('float64 3 x 2', 'int64 scalar')
+    """
+    return f"{array.dtype} {' x '.join(map(str, array.shape)) or 'scalar'}"

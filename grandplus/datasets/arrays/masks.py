@@ -12,22 +12,32 @@ from grandplus.runtime.errors import GrandPlusError
 
 
 def splits_of(masks: dict[str, NDArray[Any]], nodes: int, where: object) -> list[dict[str, NDArray[np.int64]]]:
-    """Nodes of each part in each split.
+    """The nodes of each part in each split.
 
     Parameters
     ----------
-    masks : "train", "val" and "test", each of 0 and 1 (n,), or (splits, n); none where there is no split.
+    masks : dict of (n,) or (splits, n) ndarray
+        Of 0 and 1, for "train", "val" and "test"; empty if there is no split.
+    nodes : int
+        n.
+    where : object
+        The file.
+
+    Returns
+    -------
+    list of dict of int64 arrays
 
     Raises
     ------
-    GrandPlusError : one is something else, or they are of different numbers of splits.
+    GrandPlusError
+        A mask is something else, or the masks are of different numbers of splits.
     """
     rows = {part: _rows(mask, nodes, f"{where}, {part}") for part, mask in masks.items()}
     counts = {part: len(mask) for part, mask in rows.items()}
     if len(set(counts.values())) > 1:
         raise GrandPlusError(f"has {counts} splits", where=where, expected="as many of each part")
-    many = max(counts.values(), default=0)
-    return [{part: np.flatnonzero(mask[split]) for part, mask in rows.items()} for split in range(many)]
+    splits = max(counts.values(), default=0)
+    return [{part: np.flatnonzero(mask[split]) for part, mask in rows.items()} for split in range(splits)]
 
 
 def _rows(mask: NDArray[Any], nodes: int, where: str) -> NDArray[np.bool_]:

@@ -1,4 +1,4 @@
-"""An ``.npz`` is looked through before anything of it is read: small files can't ask for much memory."""
+"""Read ``.npz`` files, which are checked before anything is read, so that a small file can't take much memory."""
 
 from __future__ import annotations
 
@@ -20,14 +20,23 @@ from grandplus.runtime.errors import GrandPlusError
 
 CSR_PARTS = ("data", "indices", "indptr", "shape")
 
-_MOST_DEFLATED = 1032  # times that deflate can make something smaller, at the very most
-# What a damaged one can raise. RuntimeError: encrypted, or packed in a way that this Python doesn't know.
+MAX_COMPRESSION = 1032  # times smaller that deflate can make something
+# What a damaged file can raise. RuntimeError: encrypted, or packed in a way that this Python doesn't know.
 _DAMAGE = (*NPY_DAMAGE, zipfile.BadZipFile, zlib.error, LookupError, RuntimeError)
 _HEADER = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 
 
 def keys_of(file: Path) -> set[str]:
-    """Names of the arrays; none where the file is no ``.npz``."""
+    """Names of the arrays in a file; none if it is no ``.npz``.
+
+    Parameters
+    ----------
+    file : Path
+
+    Returns
+    -------
+    set of str
+    """
     try:
         with zipfile.ZipFile(file) as archive:
             return {name.removesuffix(".npy") for name in archive.namelist()}
@@ -40,12 +49,16 @@ def check_npz(file: Path, keys: Iterable[str], *, objects: bool = False) -> None
 
     Parameters
     ----------
-    keys : names that must be there.
-    objects : whether arrays of Python objects may be, for ``read_npz_object``.
+    file : Path
+    keys : iterable of str
+        Names of arrays that must be there.
+    objects : bool
+        Whether arrays of Python objects are allowed, for ``read_npz_object``.
 
     Raises
     ------
-    GrandPlusError : it is no ``.npz`` of numbers, an array has another size than declared, or lacks; with its key.
+    GrandPlusError
+        It is no ``.npz`` of numbers, an array has another size than declared, or is missing; with its key.
     """
     try:
         with zipfile.ZipFile(file) as archive:
@@ -71,19 +84,47 @@ def check_npz(file: Path, keys: Iterable[str], *, objects: bool = False) -> None
 
 
 def read_npz(file: Path, key: str) -> NDArray[Any]:
-    """One array of a file that ``check_npz`` has passed."""
+    """An array of a file that ``check_npz`` has passed.
+
+    Parameters
+    ----------
+    file : Path
+    key : str
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    GrandPlusError
+        It can't be read.
+    """
     try:
         with np.load(file, allow_pickle=False) as arrays:
-            found: NDArray[Any] = arrays[key]
-            return found
+            array: NDArray[Any] = arrays[key]
+            return array
     except _DAMAGE as error:
         raise GrandPlusError(f"{key} can't be read: {error}", where=file) from None
 
 
 def read_npz_object(file: Path, key: str) -> object:
-    """What was saved under this key, whether an array or pickled: see ``load_pickle``.
+    """An array or a pickled object of a file that ``check_npz`` has passed with ``objects``.
 
-    Of a file that ``check_npz`` has passed with ``objects``.
+    Parameters
+    ----------
+    file : Path
+    key : str
+
+    Returns
+    -------
+    object
+        See ``load_pickle`` for what may be pickled.
+
+    Raises
+    ------
+    GrandPlusError
+        It can't be read, or holds anything else; that is then not executed.
     """
     try:
         with zipfile.ZipFile(file) as archive, archive.open(f"{key}.npy") as stream:
@@ -95,11 +136,22 @@ def read_npz_object(file: Path, key: str) -> object:
 
 
 def read_csr(file: Path, prefix: str) -> Any:
-    """A CSR matrix taken apart into ``{prefix}data``, ``indices``, ``indptr`` and ``shape``, which must fit each other.
+    """A CSR matrix whose arrays are saved as ``{prefix}data``, ``indices``, ``indptr`` and ``shape``.
+
+    Parameters
+    ----------
+    file : Path
+    prefix : str
+        Of the keys.
+
+    Returns
+    -------
+    scipy CSR
 
     Raises
     ------
-    GrandPlusError : they don't; with the key.
+    GrandPlusError
+        The arrays don't fit each other; with the key.
     """
     data, indices, indptr, shape = (read_npz(file, f"{prefix}{part}") for part in CSR_PARTS)
     if shape.shape != (2,) or shape.dtype.kind not in "iu" or shape.min() < 0:
@@ -116,7 +168,21 @@ def read_csr(file: Path, prefix: str) -> Any:
 
 
 def read_scipy_npz(file: Path) -> Any:
-    """A matrix as ``scipy.sparse.save_npz`` writes it."""
+    """A matrix that ``scipy.sparse.save_npz`` has written.
+
+    Parameters
+    ----------
+    file : Path
+
+    Returns
+    -------
+    scipy sparse matrix
+
+    Raises
+    ------
+    GrandPlusError
+        The file holds something else.
+    """
     check_npz(file, ["format", "shape", "data"])
     try:
         return sparse.load_npz(file)
@@ -125,16 +191,16 @@ def read_scipy_npz(file: Path) -> Any:
 
 
 def _header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, Any]:
-    """Shape, whether in Fortran's order, and dtype."""
+    """Shape, whether the array is in Fortran's order, and dtype."""
     version = np.lib.format.read_magic(stream)
     if version not in _HEADER:
         raise ValueError(f"array format {version}")
-    found: tuple[tuple[int, ...], bool, Any] = _HEADER[version](stream)
-    return found
+    header: tuple[tuple[int, ...], bool, Any] = _HEADER[version](stream)
+    return header
 
 
 def _declared(stream: IO[bytes], *, objects: bool) -> int | None:
-    """Bytes of a member, by its own header; None where that doesn't tell, as it holds Python objects."""
+    """Bytes of a member by its own header; None if it holds Python objects, whose size the header doesn't tell."""
     shape, _, dtype = _header(stream)
     if dtype.hasobject:
         if objects:
@@ -146,5 +212,5 @@ def _declared(stream: IO[bytes], *, objects: bool) -> int | None:
 def _check_member(info: zipfile.ZipInfo, declared: int | None, where: str) -> None:
     if declared not in (None, info.file_size):
         raise GrandPlusError(f"has {info.file_size:,} bytes", where=where, expected=f"{declared:,}, as its header says")
-    if info.file_size > _MOST_DEFLATED * (info.compress_size + 1):
+    if info.file_size > MAX_COMPRESSION * (info.compress_size + 1):
         raise GrandPlusError(f"declares {info.file_size:,} bytes in {info.compress_size:,} of the file", where=where)

@@ -1,4 +1,4 @@
-"""What formats of matrices share: an adjacency, features and labels of nodes that are numbered from 0."""
+"""Graphs whose files hold an adjacency, features and labels of nodes that are numbered from 0."""
 
 from __future__ import annotations
 
@@ -13,22 +13,40 @@ from grandplus.datasets.source import Source
 
 
 class Part(NamedTuple):
-    """How to read a part of a graph, and what to call it in an error."""
+    """How to read a part of a graph, and what to call it in an error.
+
+    Attributes
+    ----------
+    read : callable
+        Returns the matrix or array.
+    where : object
+    """
 
     read: Callable[[], Any]
     where: object
 
 
 def numbered_graph(source: Source, *, adjacency: Part, features: Part | None, labels: Part) -> RawGraph:
-    """Read the parts one after the other; there is no split.
+    """Read the parts of a graph one after the other; there is no split.
+
+    Parameters
+    ----------
+    source : Source
+    adjacency, labels : Part
+    features : Part or None
+
+    Returns
+    -------
+    RawGraph
 
     Raises
     ------
-    GrandPlusError : a part is damaged, or disagrees with the adjacency.
+    GrandPlusError
+        A part is damaged, or disagrees with the adjacency.
     """
     matrix = adjacency.read()
     edges, nodes = edges_of(matrix, source, adjacency.where), matrix.shape[0]
-    del matrix  # large, and the next part may be as well
+    del matrix  # it may be large, and so may the next part
     numbers, classes = labels_of(labels.read(), nodes, source, labels.where)
     return RawGraph(
         edges=edges,

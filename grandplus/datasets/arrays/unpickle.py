@@ -1,8 +1,8 @@
 """Read pickled arrays, sparse matrices and plain containers; refuse everything else.
 
-A pickle is a program: it names callables and runs them. Here it only ever gets the few below,
-and for numpy's and scipy's it gets stand-ins, since theirs trust a pickle with memory
-(``ndarray.__setstate__`` allocates what it is told to, ``dtype``'s sets internal flags).
+A pickle is a program: it names callables and runs them. Here it can only run the few that are listed below. Those of
+numpy and scipy are replaced by others, as the real ones trust the pickle: ``ndarray.__setstate__`` allocates as much
+memory as the pickle says, and that of ``dtype`` sets internal flags.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from scipy import sparse
 
 from grandplus.runtime.errors import GrandPlusError
 
-# What reading a damaged pickle can raise.
+# What a damaged pickle can raise.
 _DAMAGE = (
     pickle.UnpicklingError,
     ArithmeticError,
@@ -41,17 +41,25 @@ _DAMAGE = (
 
 
 def load_pickle(file: Path) -> object:
-    """What ``file`` holds: a numpy array, a scipy sparse matrix, or Python containers of numbers and text.
+    """Read a pickle that Python 2 or 3 has written.
 
-    Written by Python 2 or 3. Arrays hold plain numbers; sparse matrices are checked in full.
-    Neither is looked for inside containers.
+    Parameters
+    ----------
+    file : Path
+
+    Returns
+    -------
+    object
+        A numpy array of plain numbers, a scipy sparse matrix, which is checked in full, or Python containers of numbers
+        and text. Containers can't hold arrays or matrices.
 
     Raises
     ------
-    GrandPlusError : the pickle is damaged, or asks for anything else; that is then not executed.
+    GrandPlusError
+        The pickle is damaged, or asks for anything else; that is then not executed.
     """
     try:
-        # Mapped: a read past the end is cut short, as from bytes, but there is one copy less in memory.
+        # Mapped, which saves a copy in memory; a read past the end is cut short, as with bytes.
         with file.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
             return _load(cast(IO[bytes], content), len(content), file)
     except OSError as error:
@@ -61,9 +69,23 @@ def load_pickle(file: Path) -> object:
 
 
 def load_pickled(content: bytes, where: object) -> object:
-    """The same of bytes, like those of a member of an ``.npz``.
+    """Read a pickle from bytes, as a member of an ``.npz`` has them.
 
-    where : what to call them in an error.
+    Parameters
+    ----------
+    content : bytes
+    where : object
+        What to call them in an error.
+
+    Returns
+    -------
+    object
+        See ``load_pickle``.
+
+    Raises
+    ------
+    GrandPlusError
+        See ``load_pickle``.
     """
     return _load(io.BytesIO(content), len(content), where)
 
@@ -77,12 +99,12 @@ def _load(content: IO[bytes], size: int, where: object) -> object:
         raise GrandPlusError(f"can't be read as a pickle: {error}", where=where, fix="fetch it again") from None
 
 
-def _real(found: object) -> object:
-    return found.real() if isinstance(found, _Array | _Sparse) else found
+def _real(value: object) -> object:
+    return value.real() if isinstance(value, _Array | _Sparse) else value
 
 
 def _check_operations(content: IO[bytes], size: int) -> None:
-    """Refuse what would take much memory: lengths beyond the file's end, and a huge memo."""
+    """Check that no operation takes much memory: no length goes beyond the end of the file, and the memo is small."""
     for operation, argument, _ in pickletools.genops(content):
         if operation.name in ("PUT", "BINPUT", "LONG_BINPUT") and int(argument or 0) > size:
             raise pickle.UnpicklingError(f"memo of {argument} items in {size} bytes")
@@ -101,7 +123,7 @@ class _Unpickler(pickle.Unpickler):
 
 
 class _Dtype:
-    """numpy.dtype, of plain numbers, or of a thing in an array of its own."""
+    """numpy.dtype of plain numbers, or of an array that wraps a single object."""
 
     def __init__(self, code: str, *_: object) -> None:
         if not re.fullmatch("[biuf][1248]|O8?", code):
@@ -116,7 +138,7 @@ class _Dtype:
 
 
 class _Array:
-    """numpy.ndarray, made from bytes that are really there."""
+    """numpy.ndarray, made from bytes that are in the file."""
 
     def __init__(self, *_: object) -> None:
         self.state: tuple[Any, ...] = ()
@@ -127,22 +149,22 @@ class _Array:
     def real(self) -> object:
         _, shape, dtype, fortran, content = self.state
         if dtype.code.startswith("O"):
-            (thing,) = content  # as numpy wraps what is saved to an .npz and is no array
-            return _real(thing)
+            (wrapped,) = content  # as numpy saves what is no array to an .npz
+            return _real(wrapped)
         content = content.encode("latin1") if isinstance(content, str) else content
-        self.state = ()  # so that the bytes can go
+        self.state = ()  # so that the memory of the bytes can be freed
         flat = np.frombuffer(content, np.dtype(dtype.byte_order + dtype.code))
         flat = flat.astype(dtype.code, copy=not flat.flags.writeable)
         return flat.reshape(shape, order="F" if fortran else "C")
 
 
 def _from_buffer(content: bytes, dtype: _Dtype, shape: tuple[int, ...], order: str, *_: object) -> _Array:
-    """numpy's function of this name, which pickles of protocol 5 call."""
+    """numpy's ``_frombuffer``, which pickles of protocol 5 call."""
     if order not in ("C", "F"):
         raise ValueError(f"array in order {order!r}")
-    found = _Array()
-    found.state = (1, shape, dtype, order == "F", content)
-    return found
+    array = _Array()
+    array.state = (1, shape, dtype, order == "F", content)
+    return array
 
 
 class _Sparse:
@@ -181,10 +203,10 @@ class _Coo(_Sparse):
 
 
 def _numbers(part: object) -> NDArray[Any]:
-    found = _real(part)
-    if not isinstance(found, np.ndarray):
-        raise ValueError(f"sparse matrix of a {type(found).__name__}")
-    return found
+    array = _real(part)
+    if not isinstance(array, np.ndarray):
+        raise ValueError(f"sparse matrix of a {type(array).__name__}")
+    return array
 
 
 def _check_integers(*indices: NDArray[Any]) -> None:
@@ -193,7 +215,7 @@ def _check_integers(*indices: NDArray[Any]) -> None:
             raise ValueError(f"sparse index of type {index.dtype}, shape {index.shape}")
 
 
-# Names that older versions wrote, and today's.
+# Names of modules that older versions wrote, and those of today.
 _MODULES = {
     "__builtin__": "builtins",
     "numpy.core.multiarray": "numpy._core.multiarray",

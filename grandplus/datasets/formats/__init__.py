@@ -1,7 +1,65 @@
-"""One module a file format, named as in a card (``csr-npz`` is ``csr_npz.py``): all there is to add for a further one.
+"""File formats, a module each: a card calls it by its name, ``csr-npz`` for ``csr_npz.py``.
 
-Each has ``read(folder, files, source, order) -> RawGraph``, where ``files`` are names in ``folder`` and ``order`` is
-a file of node order or None; and, where a user may bring such files, ``recognise(files, asked) -> Reading | None``:
-how to read these files (paths), given what the user asked for, or None if they are of another format. ``GENERAL``
-is true of a format that takes what no other wants.
+To add a format, add a module with the functions of `Format`. Nothing else lists them.
 """
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from grandplus.datasets.raw import RawGraph
+    from grandplus.datasets.source import Reading, Source
+
+
+class Format(Protocol):
+    """What the module of a format has.
+
+    A format that only our own cards use has no ``recognise``. A format that takes any files which no other format
+    recognises has ``GENERAL = True``.
+    """
+
+    def read(self, folder: Path, files: list[str], source: Source, order: Path | None = None) -> RawGraph:
+        """Read the files of a dataset.
+
+        Parameters
+        ----------
+        folder : Path
+        files : list of str
+            Names of all its files in the folder, without lists of ids.
+        source : Source
+            What the card says of them.
+        order : Path, optional
+            A file with the order of nodes, if it is another one than that of the files.
+
+        Returns
+        -------
+        RawGraph
+
+        Raises
+        ------
+        GrandPlusError
+            A file is missing or damaged, or disagrees with the others; with the file and the line or key.
+        """
+
+    def recognise(self, files: list[Path], asked: Reading) -> Reading | None:
+        """Tell whether some files are of this format, and how to read them.
+
+        Parameters
+        ----------
+        files : list of Path
+            A user's files.
+        asked : Reading
+            What the user says of them; it is kept.
+
+        Returns
+        -------
+        Reading or None
+            None if they are of another format.
+
+        Raises
+        ------
+        GrandPlusError
+            They are of this format, but what they hold can't be told.
+        """

@@ -1,6 +1,8 @@
 """LINQS files: ``NAME.content`` (id, a 0 or 1 per word, class) and ``NAME.cites`` (cited id, citing id).
 
-Both are lines of fields between tabs, ended by LF or CRLF.
+Both are lines of fields between tabs, which end with LF or CRLF. A file of node order is a ``.npy`` with the row in
+NAME.content of each node in Planetoid's order. With it, nodes have Planetoid's ids (0..n-1) and its split. Without it,
+they have the ids of the file and are in their order, and there is no split.
 """
 
 from __future__ import annotations
@@ -26,15 +28,7 @@ TRAIN, VALIDATION, TEST = 140, 500, 1000
 def read(folder: Path, files: list[str], source: Source, order: Path | None = None) -> RawGraph:
     """Read both files.
 
-    Parameters
-    ----------
-    order : ``.npy`` with the row in NAME.content of each node, where the nodes are to have
-        Planetoid's order; they then have its ids (0..n-1) and its split too. Without it, nodes
-        have the ids of the file and are in their order, and there is no split.
-
-    Raises
-    ------
-    GrandPlusError : a line isn't what it should be (with its number), or a file is missing.
+    See `grandplus.datasets.formats.Format`.
     """
     content, cites = pick(folder, files, ".content"), pick(folder, files, ".cites")
     ids, features, names = _content(content)
@@ -55,7 +49,10 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
 
 
 def recognise(files: list[Path], asked: Reading) -> Reading | None:
-    """Both files, whatever else."""
+    """One file of each kind.
+
+    See `grandplus.datasets.formats.Format`.
+    """
     return asked if sorted(file.suffix for file in files) == [".cites", ".content"] else None
 
 
@@ -77,7 +74,7 @@ def _content(file: Path) -> tuple[dict[str, int], NDArray[np.float32], list[str]
     for number, line in enumerate(lines, start=1):
         ident, _, rest = line.partition(b"\t")
         middle, _, name = rest.rpartition(b"\t")
-        # Each word is one character, and one tab stands between two: the length tells the count.
+        # Each word is one character, with a tab between two words: the length tells how many there are.
         if len(middle) != 2 * width - 1 or not ident or not name:
             expected = f"an id, {width} words of 0 or 1, and a class, as by line 1"
             raise GrandPlusError(f"line {number} has other fields", where=file, expected=expected)

@@ -1,7 +1,7 @@
-"""One ``.npz`` with two CSR matrices, taken apart, and class numbers: MAG-Scholar, and the graphs of gnn-benchmark.
+"""One ``.npz`` with the arrays of two CSR matrices, and class numbers: MAG-Scholar, and the graphs of gnn-benchmark.
 
 Keys: ``adj_data``, ``adj_indices``, ``adj_indptr`` and ``adj_shape``, or ``adj_matrix.data``, ...; likewise with attr
-for the features, which may lack; and ``labels``.
+for the features, which are optional; and ``labels``.
 """
 
 from __future__ import annotations
@@ -14,22 +14,20 @@ from grandplus.datasets.arrays.numbered import Part, numbered_graph
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import Reading, Source
 
-# How each of the two writes the keys of a part.
+# How each of the two collections begins the keys of edges and of features.
 PREFIXES = (("adj_", "attr_"), ("adj_matrix.", "attr_matrix."))
 
 
 def read(folder: Path, files: list[str], source: Source, order: Path | None = None) -> RawGraph:
     """Read the file; nodes are numbered as in it, and there is no split.
 
-    Raises
-    ------
-    GrandPlusError : the file is missing or damaged, or a part of it disagrees with the others; with its key.
+    See `grandplus.datasets.formats.Format`.
     """
     file = pick(folder, files, ".npz")
     held = keys_of(file)
     edge_keys, feature_keys = PREFIXES[f"{PREFIXES[1][0]}data" in held]
     wanted = [edge_keys, feature_keys] if f"{feature_keys}data" in held else [edge_keys]
-    # Names of nodes and the like may be beside, as Python objects; they aren't read.
+    # The file may hold more, such as names of nodes, as Python objects; that isn't read.
     check_npz(file, [*(f"{prefix}{part}" for prefix in wanted for part in CSR_PARTS), "labels"], objects=True)
 
     def matrix(keys: str) -> Part:
@@ -44,5 +42,8 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
 
 
 def recognise(files: list[Path], asked: Reading) -> Reading | None:
-    """One ``.npz`` with an adjacency that is taken apart."""
+    """One ``.npz`` with the arrays of an adjacency.
+
+    See `grandplus.datasets.formats.Format`.
+    """
     return asked if len(files) == 1 and keys_of(files[0]) & {f"{edges}indptr" for edges, _ in PREFIXES} else None

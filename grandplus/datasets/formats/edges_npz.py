@@ -2,7 +2,7 @@
 
 Keys: ``edges`` (E, 2), ``node_labels`` (n,), numbers or text, ``node_features`` (n, d), or as CSR
 ``node_features_data``, ...; ``feature_names`` (d,) of text; ``node_ids`` (n,), whole numbers or text; and
-``train_masks``, ``val_masks`` and ``test_masks`` (splits, n). All but edges and labels may lack.
+``train_masks``, ``val_masks`` and ``test_masks`` (splits, n). All but edges and labels are optional.
 """
 
 from __future__ import annotations
@@ -29,19 +29,18 @@ FEATURE_NAMES, NODE_IDS = "feature_names", "node_ids"
 def read(folder: Path, files: list[str], source: Source, order: Path | None = None) -> RawGraph:
     """Read the file; nodes are numbered as in it.
 
-    Raises
-    ------
-    GrandPlusError : the file is missing or damaged, or a part of it disagrees with the others; with its key.
+    See `grandplus.datasets.formats.Format`.
     """
     file = pick(folder, files, ".npz")
     check_npz(file, [EDGES, LABELS])
-    held, found = keys_of(file), read_npz(file, LABELS)
-    nodes = len(found) if found.ndim else 0
+    held, stored_labels = keys_of(file), read_npz(file, LABELS)
+    nodes = len(stored_labels) if stored_labels.ndim else 0
     where = f"{file}, {LABELS}"
-    if found.dtype.kind == "U" and found.ndim == 1:
-        labels, classes = class_numbers([pa.array(found, pa.large_string())], source, where, lambda row: f"row {row}")
+    if stored_labels.dtype.kind == "U" and stored_labels.ndim == 1:
+        names = pa.array(stored_labels, pa.large_string())
+        labels, classes = class_numbers([names], source, where, lambda row: f"row {row}")
     else:
-        labels, classes = labels_of(found, nodes, source, where)
+        labels, classes = labels_of(stored_labels, nodes, source, where)
     features = None
     if FEATURES in held or f"{FEATURES}_indptr" in held:
         stored: Any = read_npz(file, FEATURES) if FEATURES in held else read_csr(file, f"{FEATURES}_")
@@ -60,7 +59,10 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
 
 
 def recognise(files: list[Path], asked: Reading) -> Reading | None:
-    """One ``.npz`` with these keys."""
+    """One ``.npz`` with these keys.
+
+    See `grandplus.datasets.formats.Format`.
+    """
     return asked if len(files) == 1 and {EDGES, LABELS} <= keys_of(files[0]) else None
 
 
@@ -72,13 +74,13 @@ def _node_ids(file: Path, nodes: int) -> NDArray[Any]:
     return ids.astype(object if ids.dtype.kind == "U" else np.int64)
 
 
-def _edges(found: NDArray[Any], nodes: int, where: str) -> NDArray[Any]:
-    """(2, E)"""
-    if found.ndim != 2 or found.shape[1] != 2 or found.dtype.kind not in "iu":
-        raise GrandPlusError(f"is {described(found)}", where=where, expected="pairs of node numbers")
-    wrong = np.flatnonzero(((found < 0) | (found >= nodes)).any(axis=1))
+def _edges(pairs: NDArray[Any], nodes: int, where: str) -> NDArray[np.int64]:
+    """(2, E), from (E, 2)."""
+    if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
+        raise GrandPlusError(f"is {described(pairs)}", where=where, expected="pairs of node numbers")
+    wrong = np.flatnonzero(((pairs < 0) | (pairs >= nodes)).any(axis=1))
     if len(wrong):
         row = wrong[0]
         expected = f"nodes from 0 to {nodes - 1}, as there are {nodes} labels"
-        raise GrandPlusError(f"row {row} is {found[row].tolist()}", where=where, expected=expected)
-    return np.ascontiguousarray(found.T.astype(np.int64, copy=False))
+        raise GrandPlusError(f"row {row} is {pairs[row].tolist()}", where=where, expected=expected)
+    return np.ascontiguousarray(pairs.T.astype(np.int64, copy=False))

@@ -1,8 +1,8 @@
-"""geom-gcn's text: ``*_graph_edges.txt``, ``*_graph_node_features_labels.txt`` and splits.
+"""Files of geom-gcn: ``*_graph_edges.txt``, ``*_graph_node_features_labels.txt`` and splits.
 
-Tab-separated with a header: node_id, node_id; and node_id, feature, label, in any order of lines, where feature is a
-list between commas: numbers, or which features the node has. A split is an ``.npz`` with train_mask, val_mask and
-test_mask, over nodes in the order of their ids; of several, each is one trial's.
+Both texts are separated by tabs and have a header: node_id, node_id; and node_id, feature, label. Lines may have any
+order. A feature is a list of numbers between commas: values, or the numbers of the features that the node has. A split
+is an ``.npz`` with train_mask, val_mask and test_mask, over nodes in the order of their ids; each trial takes one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import Reading, Source
 from grandplus.datasets.tables.classes import class_numbers
 from grandplus.datasets.tables.feature_files import of_lists
-from grandplus.datasets.tables.ids import as_numpy, ids_of, known_rows, order_of, refuse_repeated, same_type
+from grandplus.datasets.tables.ids import as_numpy, check_unique, ids_of, known_rows, order_of, same_type
 from grandplus.datasets.tables.table import Table, look
 from grandplus.runtime.errors import GrandPlusError
 
@@ -31,9 +31,7 @@ MASKS = {"train": "train_mask", "val": "val_mask", "test": "test_mask"}
 def read(folder: Path, files: list[str], source: Source, order: Path | None = None) -> RawGraph:
     """Read the files; nodes are in the order of their ids, splits in that of their files' names.
 
-    Raises
-    ------
-    GrandPlusError : a line isn't what it should be (with its number), or a file is missing.
+    See `grandplus.datasets.formats.Format`.
     """
     paths = [folder / name for name in files]
     tables = [look(file, header=True) for file in paths if file.suffix == ".txt"]
@@ -45,7 +43,10 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
 
 
 def recognise(files: list[Path], asked: Reading) -> Reading | None:
-    """A text with this header, one more, and any splits."""
+    """A text with this header, one more, and any splits.
+
+    See `grandplus.datasets.formats.Format`.
+    """
     texts = [file for file in files if file.suffix == ".txt"]
     others = [file for file in files if file not in texts]
     if len(texts) != 2 or not all(set(MASKS.values()) <= keys_of(file) for file in others):
@@ -59,17 +60,17 @@ def _is_node_file(file: Path) -> bool:
 
 
 def _splits(paths: list[Path]) -> list[tuple[Path, dict[str, Any]]]:
-    """Masks of each split."""
-    found = []
+    """The masks of each split."""
+    splits = []
     for file in sorted(path for path in paths if path.suffix == ".npz"):
         check_npz(file, MASKS.values())
-        found.append((file, {part: read_npz(file, key) for part, key in MASKS.items()}))
-    return found
+        splits.append((file, {part: read_npz(file, key) for part, key in MASKS.items()}))
+    return splits
 
 
 def _graph(edges: Table, nodes: Table, masks: list[tuple[Path, dict[str, Any]]], source: Source) -> RawGraph:
     starts, stops, ids = same_type(*ids_of(edges, [0, 1]), *ids_of(nodes, [0]))
-    refuse_repeated(ids, nodes)
+    check_unique(ids, nodes)
     order = order_of(ids)
     lists, labels = zip(*nodes.pieces([1, 2]), strict=True)
     numbers, classes = class_numbers(list(labels), source, f"{nodes.file}, column label", nodes.line)
@@ -87,7 +88,7 @@ def _graph(edges: Table, nodes: Table, masks: list[tuple[Path, dict[str, Any]]],
 
 
 def _features(lists: pa.Array, nodes: Table) -> Any:
-    """From the lists' text."""
+    """From lists as text."""
     parts = pc.split_pattern(lists, ",")
     lengths = pc.list_value_length(parts).to_numpy(zero_copy_only=False).astype(np.int64)
     text = parts.flatten()

@@ -1,7 +1,7 @@
-"""GML, as networkx reads it: nodes with an ``id``, edges with ``source`` and ``target``, a class in each node.
+"""GML, read by networkx: nodes with an ``id``, edges with ``source`` and ``target``, and a class in each node.
 
-Which attribute the class is stands in the card under ``source.read.label``; most published graphs have it as ``value``.
-Features don't come in this format.
+The card names the attribute that is the class under ``source.read.label``; in most published graphs it is ``value``.
+There are no features.
 """
 
 from __future__ import annotations
@@ -11,22 +11,20 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from grandplus.datasets.arrays.checks import pick, refuse_weights
+from grandplus.datasets.arrays.checks import pick, raise_weighted
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import Reading, Source
 from grandplus.datasets.tables.classes import class_numbers
 from grandplus.datasets.tables.ids import as_numpy, order_of, rows_of, same_type
 from grandplus.runtime.errors import GrandPlusError
 
-DEFAULT = "value"
+DEFAULT_LABEL = "value"
 
 
 def read(folder: Path, files: list[str], source: Source, order: Path | None = None) -> RawGraph:
     """Read the file; nodes are in the order of their ids.
 
-    Raises
-    ------
-    GrandPlusError : it is no GML, or no node has the attribute.
+    See `grandplus.datasets.formats.Format`.
     """
     import networkx as nx  # here, as it takes long to import
 
@@ -37,8 +35,8 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
         raise GrandPlusError(f"is no readable GML: {error}", where=file) from None
     weighted = next((pair for *pair, weight in graph.edges.data("weight", default=1) if weight != 1), None)
     if weighted and source.read.weights is None:
-        refuse_weights(f"has a weight on the edge from {weighted[0]} to {weighted[1]}", file)
-    label = source.read.label or DEFAULT
+        raise_weighted(f"has a weight on the edge from {weighted[0]} to {weighted[1]}", file)
+    label = source.read.label or DEFAULT_LABEL
     ids = pa.array([str(node) for node in graph], pa.large_string())
     order_of_ids = order_of(*same_type([ids]))
     labels = pa.array([_text(value) for _, value in graph.nodes.data(label)], pa.large_string())
@@ -57,10 +55,13 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
 
 
 def recognise(files: list[Path], asked: Reading) -> Reading | None:
-    """One file of that name."""
+    """One file whose name ends with .gml.
+
+    See `grandplus.datasets.formats.Format`.
+    """
     if [file.suffix for file in files] != [".gml"]:
         return None
-    return asked.model_copy(update={"label": str(asked.label or DEFAULT)})
+    return asked.model_copy(update={"label": str(asked.label or DEFAULT_LABEL)})
 
 
 def _text(value: object) -> str | None:

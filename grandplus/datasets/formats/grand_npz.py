@@ -1,6 +1,6 @@
-"""GRAND+'s arrays (Reddit, Amazon2M): ``NAME_adj.npz``, ``NAME_feat.npy`` and ``NAME_labels.npy``.
+"""Arrays that GRAND+'s authors publish (Reddit, Amazon2M): ``NAME_adj.npz``, ``NAME_feat.npy``, ``NAME_labels.npy``.
 
-A matrix as ``scipy.sparse.save_npz`` writes it; an array; one-hot rows or class numbers.
+The adjacency is a matrix that ``scipy.sparse.save_npz`` has written; labels are one-hot rows or class numbers.
 """
 
 from __future__ import annotations
@@ -19,9 +19,7 @@ SUFFIXES = ("_adj.npz", "_feat.npy", "_labels.npy")
 def read(folder: Path, files: list[str], source: Source, order: Path | None = None) -> RawGraph:
     """Read the three files, the features memory-mapped; nodes are numbered as in them, and there is no split.
 
-    Raises
-    ------
-    GrandPlusError : a file is missing, damaged, or disagrees with the others.
+    See `grandplus.datasets.formats.Format`.
     """
     adjacency, features, labels = (pick(folder, files, suffix) for suffix in SUFFIXES)
     return numbered_graph(
@@ -33,5 +31,8 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
 
 
 def recognise(files: list[Path], asked: Reading) -> Reading | None:
-    """One file of each name's end."""
+    """One file for each end of a name.
+
+    See `grandplus.datasets.formats.Format`.
+    """
     return asked if has_one_of_each(files, SUFFIXES) else None

@@ -1,6 +1,6 @@
-"""GRAND's pickles (AMiner-CS): ``NAME.adj.sp.pkl``, ``NAME.features.pkl`` and ``NAME.labels.pkl``.
+"""Pickles that GRAND's authors publish (AMiner-CS): ``NAME.adj.sp.pkl``, ``NAME.features.pkl``, ``NAME.labels.pkl``.
 
-A scipy sparse matrix; an array or a sparse matrix; one-hot rows or class numbers.
+They hold a scipy sparse matrix; an array or a sparse matrix; and one-hot rows or class numbers.
 """
 
 from __future__ import annotations
@@ -20,9 +20,7 @@ SUFFIXES = (".adj.sp.pkl", ".features.pkl", ".labels.pkl")
 def read(folder: Path, files: list[str], source: Source, order: Path | None = None) -> RawGraph:
     """Read the three files; nodes are numbered as in them, and there is no split.
 
-    Raises
-    ------
-    GrandPlusError : a file is missing, damaged, or disagrees with the others.
+    See `grandplus.datasets.formats.Format`.
     """
     adjacency, features, labels = (
         Part(functools.partial(load_pickle, file), file)
@@ -32,5 +30,8 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
 
 
 def recognise(files: list[Path], asked: Reading) -> Reading | None:
-    """One file of each name's end."""
+    """One file for each end of a name.
+
+    See `grandplus.datasets.formats.Format`.
+    """
     return asked if has_one_of_each(files, SUFFIXES) else None

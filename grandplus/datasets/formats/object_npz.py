@@ -1,6 +1,6 @@
-"""One ``.npz`` with pickled scipy matrices in it: the GraphData collection.
+"""One ``.npz`` with pickled scipy matrices: the GraphData collection.
 
-Keys: ``adj_matrix``, ``node_attr`` (which may lack) and ``node_label``. Only what ``load_pickle`` allows is unpickled.
+Keys: ``adj_matrix``, ``node_attr`` (optional) and ``node_label``. Only what ``load_pickle`` allows is unpickled.
 """
 
 from __future__ import annotations
@@ -19,9 +19,7 @@ EDGES, FEATURES, LABELS = "adj_matrix", "node_attr", "node_label"
 def read(folder: Path, files: list[str], source: Source, order: Path | None = None) -> RawGraph:
     """Read the file; nodes are numbered as in it, and there is no split.
 
-    Raises
-    ------
-    GrandPlusError : the file is missing or damaged, wants more than data unpickled, or a part disagrees.
+    See `grandplus.datasets.formats.Format`.
     """
     file = pick(folder, files, ".npz")
     check_npz(file, [EDGES, LABELS], objects=True)
@@ -34,5 +32,8 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
 
 
 def recognise(files: list[Path], asked: Reading) -> Reading | None:
-    """One ``.npz`` with these keys."""
+    """One ``.npz`` with these keys.
+
+    See `grandplus.datasets.formats.Format`.
+    """
     return asked if len(files) == 1 and {EDGES, LABELS} <= keys_of(files[0]) else None

@@ -1,8 +1,8 @@
 """Planetoid's files: ``ind.NAME.{x,y,tx,ty,allx,ally,graph,test.index}``.
 
-Nodes 0..m-1 have their features and labels in allx and ally, the first of them (the labelled
-ones) also in x and y. Row i of tx and ty belongs to node test.index[i], and those ids come in
-no order. An id between m and the largest that test.index lacks is a node without a row.
+The features and labels of nodes 0..m-1 are in allx and ally; those of the first of them, the labelled nodes, also in x
+and y. Row i of tx and ty belongs to node test.index[i]; these ids have no order. A number between m and the largest id
+that is not in test.index is a node without a row.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from grandplus.datasets.arrays.checks import features_of, refuse_multi_label
+from grandplus.datasets.arrays.checks import features_of, raise_multi_label
 from grandplus.datasets.arrays.unpickle import load_pickle
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import Reading, Source
@@ -30,9 +30,7 @@ _FILE = re.compile(rf"(ind\..+)\.({'|'.join(map(re.escape, PARTS))})")
 def read(folder: Path, files: list[str], source: Source, order: Path | None = None) -> RawGraph:
     """Read the eight files; nodes without a row get zero features and label -1.
 
-    Raises
-    ------
-    GrandPlusError : a file is missing, damaged, or disagrees with the others.
+    See `grandplus.datasets.formats.Format`.
     """
     file = _parts(folder, files)
     seen, test_rows = _matrix(file["allx"]), _matrix(file["tx"])
@@ -42,12 +40,12 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
     edges = _edges(file["graph"], nodes)
     classes = seen_labels.shape[1]
     width = seen.shape[1]
-    _agree(file["ally"], seen_labels.shape, (seen.shape[0], classes))
-    _agree(file["tx"], test_rows.shape, (len(test), width))
-    _agree(file["ty"], test_labels.shape, (len(test), classes))
+    _check_shape(file["ally"], seen_labels.shape, (seen.shape[0], classes))
+    _check_shape(file["tx"], test_rows.shape, (len(test), width))
+    _check_shape(file["ty"], test_labels.shape, (len(test), classes))
     train = _labelled(file, seen, seen_labels)
 
-    # Where a node's row is in [allx; tx; one empty row].
+    # The row of each node in [allx; tx; one empty row].
     row = np.full(nodes, seen.shape[0] + len(test))
     row[: seen.shape[0]] = np.arange(seen.shape[0])
     row[test] = seen.shape[0] + np.arange(len(test))
@@ -72,7 +70,10 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
 
 
 def recognise(files: list[Path], asked: Reading) -> Reading | None:
-    """All eight parts of one name."""
+    """All eight parts of one name.
+
+    See `grandplus.datasets.formats.Format`.
+    """
     parts = {match[2] for match in (_FILE.fullmatch(file.name) for file in files) if match}
     return asked if len(files) == len(parts) == len(PARTS) else None
 
@@ -81,11 +82,11 @@ def _parts(folder: Path, files: list[str]) -> dict[str, Path]:
     """{part: file}, of one dataset."""
     matches = [match for match in map(_FILE.fullmatch, files) if match]
     names = {match[1] for match in matches}
-    found = {match[2]: folder / match[0] for match in matches}
-    if len(names) != 1 or set(found) != set(PARTS):
+    parts = {match[2]: folder / match[0] for match in matches}
+    if len(names) != 1 or set(parts) != set(PARTS):
         expected = f"ind.NAME.{{{','.join(PARTS)}}} of one NAME"
         raise GrandPlusError(f"holds {', '.join(files)}", where=folder, expected=expected)
-    return found
+    return parts
 
 
 def _matrix(file: Path) -> Any:
@@ -105,13 +106,13 @@ def _one_hot(file: Path) -> NDArray[Any]:
     if len(wrong):
         row = labels[wrong[0]].tolist()
         if row.count(0) + row.count(1) == len(row) and any(row):
-            refuse_multi_label(f"row {wrong[0]} has {row.count(1)} labels", file)
+            raise_multi_label(f"row {wrong[0]} has {row.count(1)} labels", file)
         raise GrandPlusError(f"row {wrong[0]} is {row}", where=file, expected="a single 1 among zeros")
     return labels
 
 
 def _class_names(source: Source, count: int, where: object) -> list[str]:
-    """The card's names of the classes, else their numbers."""
+    """The names of the classes in the card; else their numbers."""
     names = source.classes or [str(number) for number in range(count)]
     if len(names) != count:
         raise GrandPlusError(f"has {count} classes", where=where, expected=f"{len(names)}, as the card names them")
@@ -154,7 +155,7 @@ def _edges(file: Path, nodes: int) -> NDArray[np.int64]:
 
 
 def _once(listed: NDArray[np.int64]) -> NDArray[np.int64]:
-    """One entry an edge, where each stands under both of its ends and a self-loop twice; else all."""
+    """One entry for each edge, if each is listed at both of its ends and a self-loop twice; else all entries."""
     forward, back = listed[:, listed[0] < listed[1]], listed[::-1, listed[0] > listed[1]]
     if sorted(zip(*forward.tolist(), strict=True)) != sorted(zip(*back.tolist(), strict=True)):
         return listed
@@ -163,10 +164,10 @@ def _once(listed: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _labelled(file: dict[str, Path], seen: Any, seen_labels: NDArray[Any]) -> int:
-    """Number of labelled nodes, whose rows x and y repeat."""
+    """The number of labelled nodes, whose rows are in x and y again."""
     x, y = _matrix(file["x"]), _one_hot(file["y"])
     count = len(y)
-    _agree(file["x"], x.shape, (count, seen.shape[1]))
+    _check_shape(file["x"], x.shape, (count, seen.shape[1]))
     if count + VALIDATION > len(seen_labels):
         raise GrandPlusError(
             f"has {len(seen_labels)} rows",
@@ -180,7 +181,7 @@ def _labelled(file: dict[str, Path], seen: Any, seen_labels: NDArray[Any]) -> in
     return count
 
 
-def _agree(file: Path, found: tuple[int, ...], expected: tuple[int, ...]) -> None:
-    if tuple(found) != expected:
-        shapes = [" x ".join(map(str, shape)) for shape in (found, expected)]
+def _check_shape(file: Path, shape: tuple[int, ...], expected: tuple[int, ...]) -> None:
+    if tuple(shape) != expected:
+        shapes = [" x ".join(map(str, shape)) for shape in (shape, expected)]
         raise GrandPlusError(f"has shape {shapes[0]}", where=file, expected=f"{shapes[1]}, as by the other files")

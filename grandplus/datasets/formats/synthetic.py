@@ -1,4 +1,4 @@
-"""What ``synthetic.generate`` wrote, memory-mapped."""
+"""The files of ``synthetic.generate``, memory-mapped."""
 
 from __future__ import annotations
 
@@ -15,11 +15,9 @@ from grandplus.runtime.errors import GrandPlusError
 
 
 def read(folder: Path, files: list[str], source: Source, order: Path | None = None) -> RawGraph:
-    """Map the arrays; nothing of them is read yet.
+    """Memory-map the arrays; they are read later.
 
-    Raises
-    ------
-    GrandPlusError : a file is missing or damaged.
+    See `grandplus.datasets.formats.Format`.
     """
     recipe = source.synthetic
     if recipe is None:

@@ -1,8 +1,8 @@
 """An edge table, a node table with the labels, and features in it or in a file of their own.
 
-Tables are text or Parquet (``datasets.table``), features beside them what ``datasets.feature_files`` reads: so are
-SNAP's edge lists, MUSAE's csv and json, and most of what a database exports. What is which stands in the card,
-under ``source.read``; ``datasets.roles`` guesses it.
+Tables are text or Parquet (``tables.table``), and features in a file of their own are what ``tables.feature_files``
+reads. Edge lists of SNAP, csv and json of MUSAE, and most exports of databases are such tables. The card says under
+``source.read`` which file and column holds what; ``tables.roles`` guesses it at import.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from grandplus.datasets.arrays.checks import LARGEST, refuse_feature, refuse_weights
+from grandplus.datasets.arrays.checks import LARGEST_FEATURE, raise_no_feature, raise_weighted
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import Reading, Source
 from grandplus.datasets.tables import feature_files
 from grandplus.datasets.tables.classes import class_numbers
-from grandplus.datasets.tables.ids import as_numpy, ids_of, known_rows, order_of, refuse_repeated, same_type
+from grandplus.datasets.tables.ids import as_numpy, check_unique, ids_of, known_rows, order_of, same_type
 from grandplus.datasets.tables.roles import roles_of
 from grandplus.datasets.tables.table import Table, is_number, look
 from grandplus.runtime.errors import GrandPlusError
@@ -30,26 +30,27 @@ GENERAL = True
 
 
 def recognise(files: list[Path], asked: Reading) -> Reading | None:
-    """Any tables of which one has edges; what is which is guessed, and what was asked for is kept."""
+    """Any tables, of which one has edges.
+
+    See `grandplus.datasets.formats.Format`.
+    """
     return roles_of(files, asked)
 
 
 def read(folder: Path, files: list[str], source: Source, order: Path | None = None) -> RawGraph:
-    """Read the tables; nodes are in the order of their ids, so the order of lines makes no difference.
+    """Read the tables; nodes are in the order of their ids, so that the order of lines makes no difference.
 
-    Without a node table the nodes are those that edges name, and none has a label.
+    Without a node table, the nodes are those that edges name, and none of them has a label.
 
-    Raises
-    ------
-    GrandPlusError : a line isn't what it should be (with its number), or a file is missing.
+    See `grandplus.datasets.formats.Format`.
     """
     how = source.read
-    first, second = how.ends or _missing("ends", folder)
-    edges = look(folder / (how.edges or _missing("edges", folder)), header=isinstance(first, str))
+    first, second = how.ends or _raise_unset("ends", folder)
+    edges = look(folder / (how.edges or _raise_unset("edges", folder)), header=isinstance(first, str))
     ends = [edges.column(first), edges.column(second)]
     others = [str(edges.named(column)) for column in range(edges.width) if column not in ends]
     if others and how.weights is None:
-        refuse_weights(f"has more than two columns: {', '.join(others[:10])}", edges.file)
+        raise_weighted(f"has more than two columns: {', '.join(others[:10])}", edges.file)
     pieces = ids_of(edges, ends)
     if how.nodes is None:
         starts, stops = same_type(*pieces)
@@ -58,9 +59,9 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
         labels, classes, features, feature_names = np.full(len(ids), -1), list[str](), None, None
     else:
         nodes = look(folder / how.nodes, header=isinstance(how.id, str))
-        id_column = nodes.column(how.id or _missing("id", folder))
+        id_column = nodes.column(how.id or _raise_unset("id", folder))
         starts, stops, ids = same_type(*pieces, *ids_of(nodes, [id_column]))
-        refuse_repeated(ids, nodes)
+        check_unique(ids, nodes)
         order_of_ids = order_of(ids)
         labels, classes = _labels(nodes, how.label, len(ids), source)
         features, feature_names = _features(folder, nodes, how, ids)
@@ -78,8 +79,8 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
     )
 
 
-def _missing(name: str, folder: Path) -> NoReturn:
-    fix = "let python -m grandplus import write the card"
+def _raise_unset(name: str, folder: Path) -> NoReturn:
+    fix = "set it in the card, or import the files, which writes the card"
     raise GrandPlusError(f"source.read.{name} is not set", where=folder, fix=fix)
 
 
@@ -109,7 +110,7 @@ def _features(folder: Path, nodes: Table, how: Reading, ids: pa.Array) -> tuple[
 
 
 def _numbers(values: pa.Array, nodes: Table, column: int, row: int) -> NDArray[np.float64]:
-    """float64 of a piece of a column that begins at ``row``."""
+    """A piece of a column as float64; its first value is that of ``row``."""
     where = f"{nodes.file}, column {nodes.named(column)}"
     if pa.types.is_string(values.type):
         values = _of_text(values, nodes, row, where)
@@ -118,9 +119,9 @@ def _numbers(values: pa.Array, nodes: Table, column: int, row: int) -> NDArray[n
     except pa.ArrowException:
         fix = "leave the column out: import with --ignore"
         raise GrandPlusError(f"holds {values.type}", where=where, expected="numbers", fix=fix) from None
-    wrong = np.flatnonzero(~(np.abs(numbers) <= LARGEST))
+    wrong = np.flatnonzero(~(np.abs(numbers) <= LARGEST_FEATURE))
     if len(wrong):
-        refuse_feature(values[int(wrong[0])].as_py(), nodes.line(row + int(wrong[0])), where)
+        raise_no_feature(values[int(wrong[0])].as_py(), nodes.line(row + int(wrong[0])), where)
     return numbers
 
 
@@ -132,5 +133,6 @@ def _of_text(values: pa.Array, nodes: Table, row: int, where: str) -> pa.Array:
     try:
         return values.cast(pa.float64())
     except pa.ArrowInvalid:
-        place = next((at for at, text in enumerate(values.to_pylist()) if not is_number(text)), 0)
-        refuse_feature(repr(values[place].as_py()), nodes.line(row + place), where)
+        texts = values.to_pylist()
+        position = next((position for position, text in enumerate(texts) if not is_number(text)), 0)
+        raise_no_feature(repr(texts[position]), nodes.line(row + position), where)

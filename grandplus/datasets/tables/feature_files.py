@@ -1,8 +1,8 @@
 """Features in a file of their own, for the nodes of a node table.
 
-``.npy`` and a scipy ``.npz`` have a row for each line of the node table; ``.json`` and ``.parquet`` a list for each
-id. Lists of whole numbers from 0 on name the features that a node has, each counted once; but lists of fractions,
-and lists of equal length in which numbers come again, are the features themselves.
+``.npy`` and a scipy ``.npz`` have a row for each line of the node table; ``.json`` and ``.parquet`` have a list for
+each id. Lists of whole numbers from 0 on name the features that a node has, each counted once. Lists of fractions are
+the values of the features, and so are lists of equal length in which a number repeats.
 """
 
 from __future__ import annotations
@@ -19,35 +19,68 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from scipy import sparse
 
-from grandplus.datasets.arrays.checks import LARGEST, features_of, read_npy, refuse_feature
+from grandplus.datasets.arrays.checks import LARGEST_FEATURE, features_of, raise_no_feature, read_npy
 from grandplus.datasets.arrays.npz import read_scipy_npz
 from grandplus.datasets.tables.ids import as_numpy, first_repeated, ids_of, rows_of, same_type
 from grandplus.datasets.tables.table import look
 from grandplus.runtime import environment
 from grandplus.runtime.errors import GrandPlusError
 
-_JSON_GROWTH = 12  # times the size of its text that a JSON list of numbers takes as Python objects
-WIDEST = 2**31 - 1
+_MEMORY_OF_JSON = 12  # times the size of its text, for a list of numbers as Python objects
+MAX_FEATURES = 2**31 - 1  # as columns are int32
 
 
 def read(file: Path, ids: pa.Array) -> Any:
-    """float32 (n, d), an array or CSR, a row for each of ``ids``.
+    """Read the features of some nodes.
+
+    Parameters
+    ----------
+    file : Path
+    ids : pyarrow array (n,)
+        The ids of the nodes, in the order of the node table.
+
+    Returns
+    -------
+    float32 (n, d) ndarray or scipy CSR
+        A row for each id.
 
     Raises
     ------
-    GrandPlusError : the file is damaged, lacks a node, or a value is no feature; with the row and column.
+    GrandPlusError
+        The file is damaged, lacks a node, or a value is no feature; with the row and column.
     """
     return READERS[file.suffix](file, ids)
 
 
 def of_lists(lengths: NDArray[np.int64], values: NDArray[Any], name: Callable[[int], str], where: object) -> Any:
-    """Features given as one list a node.
+    """Features that are given as a list for each node.
 
     Parameters
     ----------
-    lengths : int64 (n,), of the lists
-    values : all lists' numbers, one list after the other
-    name : what to call a node in an error
+    lengths : int64 (n,)
+        Of the lists.
+    values : (sum of lengths,)
+        The numbers of all lists, one list after the other.
+    name : callable
+        What to call a node in an error.
+    where : object
+        The file.
+
+    Returns
+    -------
+    float32 (n, d) ndarray or scipy CSR
+
+    Raises
+    ------
+    GrandPlusError
+        The lists hold no numbers, or have different lengths though they hold values.
+
+    Examples
+    --------
+    >>> of_lists(np.array([2, 1]), np.array([0, 3, 1]), str, "f.json").toarray().tolist()
+    [[1.0, 0.0, 0.0, 1.0], [0.0, 1.0, 0.0, 0.0]]
+    >>> of_lists(np.array([2, 2]), np.array([0.5, 3, 1, 1]), str, "f.json").tolist()
+    [[0.5, 3.0], [1.0, 1.0]]
     """
     if values.dtype.kind not in "fiu":
         raise GrandPlusError(f"holds lists of {values.dtype}", where=where, expected="lists of numbers")
@@ -60,10 +93,10 @@ def of_lists(lengths: NDArray[np.int64], values: NDArray[Any], name: Callable[[i
     if len(wrong):
         found = f"{name(int(wrong[0]))} has {lengths[wrong[0]]} features"
         raise GrandPlusError(found, where=where, expected=f"{lengths[0]}, as {name(0)}")
-    wrong = np.flatnonzero(~(np.abs(values) <= LARGEST))
+    wrong = np.flatnonzero(~(np.abs(values) <= LARGEST_FEATURE))
     if len(wrong):
         row = int(rows[wrong[0]])
-        refuse_feature(values[wrong[0]], f"{name(row)}, column {wrong[0] - indptr[row]}", where)
+        raise_no_feature(values[wrong[0]], f"{name(row)}, column {wrong[0] - indptr[row]}", where)
     dense = values.astype(np.float32).reshape(len(lengths), -1)
     return sparse.csr_matrix(dense) if np.count_nonzero(dense) * 4 < dense.size else dense
 
@@ -71,11 +104,13 @@ def of_lists(lengths: NDArray[np.int64], values: NDArray[Any], name: Callable[[i
 def _positions(
     indptr: NDArray[np.int64], rows: NDArray[np.int64], values: NDArray[Any], name: Callable[[int], str], where: object
 ) -> Any:
-    """1 where a list names the feature."""
+    """Features that are 1 if a node's list names them."""
     width = int(values.max(initial=0)) + 1
-    if width > WIDEST:
+    if width > MAX_FEATURES:
         row = int(rows[int(values.argmax())])
-        raise GrandPlusError(f"{name(row)} has feature {width - 1}", where=where, expected=f"at most {WIDEST - 1}")
+        raise GrandPlusError(
+            f"{name(row)} has feature {width - 1}", where=where, expected=f"at most {MAX_FEATURES - 1}"
+        )
     ones = np.ones(len(values), np.float32)
     matrix = sparse.csr_matrix((ones, values.astype(np.int32), indptr), shape=(len(indptr) - 1, width))
     matrix.sum_duplicates()
@@ -99,7 +134,7 @@ def _npz(file: Path, ids: pa.Array) -> Any:
 
 def _json(file: Path, ids: pa.Array) -> Any:
     """{id: list}"""
-    size, free = file.stat().st_size * _JSON_GROWTH, environment.memory()
+    size, free = file.stat().st_size * _MEMORY_OF_JSON, environment.memory()
     if size > free:
         fix = "write the features as .npz or .parquet instead, or set GRANDPLUS_MEMORY"
         raise GrandPlusError(f"takes {size:,} bytes to read", where=file, expected=f"at most {free:,}", fix=fix)
@@ -116,18 +151,18 @@ def _json(file: Path, ids: pa.Array) -> Any:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    content = dict(pairs)
+    if len(content) != len(pairs):
         seen: set[str] = set()
         twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
         raise ValueError(f"{twice!r} stands there twice")
-    return found
+    return content
 
 
 def _numbers(row: list[Any], key: str, file: Path) -> list[Any]:
-    for place, value in enumerate(row):
-        if type(value) not in (int, float) or not abs(value) <= LARGEST:
-            refuse_feature(repr(value)[:40], f"node {key}, column {place}", file)
+    for column, value in enumerate(row):
+        if type(value) not in (int, float) or not abs(value) <= LARGEST_FEATURE:
+            raise_no_feature(repr(value)[:40], f"node {key}, column {column}", file)
     return row
 
 
@@ -141,7 +176,7 @@ def _parquet(file: Path, ids: pa.Array) -> Any:
     named = [column for column in others if table.names and table.names[column].lower() in ("id", "node", "node_id")]
     if len(named or others) != 1:
         raise GrandPlusError(f"has columns {', '.join(table.names or [])}", where=file, expected="one called id")
-    (found,) = ids_of(table, named or others)
+    (ids_of_lists,) = ids_of(table, named or others)
     pieces = [piece for (piece,) in table.pieces(lists)]
     column = pa.chunked_array(pieces, pieces[0].type).combine_chunks()
     if column.null_count:
@@ -150,27 +185,30 @@ def _parquet(file: Path, ids: pa.Array) -> Any:
     values = column.flatten()
     if values.null_count:
         raise GrandPlusError("a list lacks a number", where=file, expected="numbers")
-    return _by_id(pa.chunked_array(found).combine_chunks(), lengths, values.to_numpy(zero_copy_only=False), ids, file)
+    held = pa.chunked_array(ids_of_lists).combine_chunks()
+    return _by_id(held, lengths, values.to_numpy(zero_copy_only=False), ids, file)
 
 
 def _is_list(kind: pa.DataType) -> bool:
     return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
 
 
-def _by_id(found: pa.Array, lengths: NDArray[np.int64], values: NDArray[Any], ids: pa.Array, file: Path) -> Any:
-    """A row for each of ``ids``, where ``found`` are the lists' ids."""
-    found, wanted = same_type([found], [ids])
-    twice = first_repeated(found)
+def _by_id(held: pa.Array, lengths: NDArray[np.int64], values: NDArray[Any], ids: pa.Array, file: Path) -> Any:
+    """A row for each of ``ids``, from lists whose ids are ``held``."""
+    held, wanted = same_type([held], [ids])
+    twice = first_repeated(held)
     if twice:
-        raise GrandPlusError(f"has node {found[twice[0]].as_py()} twice", where=file)
-    for here, there, what in ((found, wanted, "an id of the node table"), (wanted, found, "features of every node")):
-        lost = np.flatnonzero(rows_of(here, there) < 0)
-        if len(lost):
-            verb = "has" if here is found else "lacks"
-            raise GrandPlusError(f"{verb} node {here[int(lost[0])].as_py()!r}", where=file, expected=what)
-    names = as_numpy(found)
+        raise GrandPlusError(f"has node {held[twice[0]].as_py()} twice", where=file)
+    for some, others, verb, expected in (
+        (held, wanted, "has", "an id of the node table"),
+        (wanted, held, "lacks", "features of every node"),
+    ):
+        missing = np.flatnonzero(rows_of(some, others) < 0)
+        if len(missing):
+            raise GrandPlusError(f"{verb} node {some[int(missing[0])].as_py()!r}", where=file, expected=expected)
+    names = as_numpy(held)
     features = of_lists(lengths, values, lambda row: f"node {names[row]}", file)
-    return features[rows_of(wanted, found)]
+    return features[rows_of(wanted, held)]
 
 
 READERS: dict[str, Callable[[Path, pa.Array], Any]] = {

@@ -1,7 +1,7 @@
-"""Node ids as files have them -> rows, in an order that the order of the files doesn't change.
+"""From the ids of nodes in files to row numbers, which don't depend on the order of lines.
 
-Ids are whole numbers, sorted as such, where all of them are written in the one way that a number has ("7", not
-"007" or "7.0"); else text, sorted by its bytes.
+If all ids are whole numbers in their usual form ("7", not "007" or "7.0"), they are sorted by value. Otherwise all are
+text, sorted by its bytes.
 """
 
 from __future__ import annotations
@@ -19,55 +19,111 @@ from grandplus.runtime.errors import GrandPlusError
 
 
 def ids_of(table: Table, columns: Sequence[int]) -> list[list[pa.Array]]:
-    """Pieces of each column, of int64 or strings.
-
-    Raises
-    ------
-    GrandPlusError : a line has no id, or the column is of another type.
-    """
-    found: list[list[pa.Array]] = [[] for _ in columns]
-    row = 0
-    for pieces in table.pieces(columns):
-        for number, column, piece in zip(range(len(columns)), columns, pieces, strict=True):
-            found[number].append(_ids(piece, table, column, row))
-        row += len(pieces[0])
-    return found
-
-
-def same_type(*columns: Iterable[pa.Array]) -> list[pa.Array]:
-    """Each column of ids in one piece; all int64 where all are numbers, else all strings.
+    """Read columns of ids.
 
     Parameters
     ----------
-    columns : pieces, each int64 or strings without null
+    table : Table
+    columns : sequence of int
+        Their numbers, from 0.
+
+    Returns
+    -------
+    list of lists of pyarrow arrays
+        The pieces of each column, of int64 or strings.
+
+    Raises
+    ------
+    GrandPlusError
+        A line has no id, or the column is of another type.
     """
-    found = [[_numbers_if_all(piece) for piece in column] for column in columns]
-    numbers = all(pa.types.is_int64(piece.type) for column in found for piece in column)
+    ids: list[list[pa.Array]] = [[] for _ in columns]
+    row = 0
+    for pieces in table.pieces(columns):
+        for number, column, piece in zip(range(len(columns)), columns, pieces, strict=True):
+            ids[number].append(_ids(piece, table, column, row))
+        row += len(pieces[0])
+    return ids
+
+
+def same_type(*columns: Iterable[pa.Array]) -> list[pa.Array]:
+    """Columns of ids, each in one piece: int64 if all ids of all columns are numbers, else strings.
+
+    Parameters
+    ----------
+    *columns : iterable of pyarrow arrays
+        The pieces of a column, of int64 or strings without null.
+
+    Returns
+    -------
+    list of pyarrow arrays
+
+    Examples
+    --------
+    >>> [ids.to_pylist() for ids in same_type([pa.array(["1", "2"])], [pa.array(["x"])])]
+    [['1', '2'], ['x']]
+    >>> [ids.to_pylist() for ids in same_type([pa.array(["1", "2"])], [pa.array(["3"])])]
+    [[1, 2], [3]]
+    """
+    as_numbers = [[_numbers_if_all(piece) for piece in column] for column in columns]
+    numbers = all(pa.types.is_int64(piece.type) for column in as_numbers for piece in column)
     kind = pa.int64() if numbers else pa.large_string()
-    return [pa.concat_arrays([pa.array([], kind), *(piece.cast(kind) for piece in column)]) for column in found]
+    return [pa.concat_arrays([pa.array([], kind), *(piece.cast(kind) for piece in column)]) for column in as_numbers]
 
 
 def order_of(ids: pa.Array) -> NDArray[np.int64]:
-    """Which of ``ids`` is first, second, ... when they are sorted."""
+    """The positions of ids in their sorted order.
+
+    Parameters
+    ----------
+    ids : pyarrow array (n,)
+
+    Returns
+    -------
+    int64 (n,)
+        The position of the first, the second, …
+    """
     return np.asarray(pc.sort_indices(ids), np.int64)
 
 
 def rows_of(ids: pa.Array, known: pa.Array) -> NDArray[np.int64]:
-    """Place of each id in ``known``, of the same type; -1 where it isn't there."""
+    """The position of each id among known ones.
+
+    Parameters
+    ----------
+    ids : pyarrow array (b,)
+    known : pyarrow array (n,)
+        Of the same type.
+
+    Returns
+    -------
+    int64 (b,)
+        -1 where an id is unknown.
+    """
     return np.asarray(pc.fill_null(pc.index_in(ids, value_set=known), -1), np.int64)
 
 
 def known_rows(ends: pa.Array, ids: pa.Array, edges: Table, nodes: str | None) -> NDArray[np.int64]:
-    """Nodes that the ends of edges name, by number.
+    """The row numbers of the nodes at one end of the edges.
 
     Parameters
     ----------
-    ends : in the order of the edge table
-    nodes : what to call the table that ``ids`` are from in an error
+    ends : pyarrow array (E,)
+        Ids, in the order of the edge table.
+    ids : pyarrow array (n,)
+        Of all nodes.
+    edges : Table
+    nodes : str or None
+        What to call the node table in an error.
+
+    Returns
+    -------
+    int64 (E,)
 
     Raises
     ------
-    GrandPlusError : an end is none of ``ids``.
+    GrandPlusError
+        An end is none of ``ids``.
     """
     rows = rows_of(ends, ids)
     wrong = np.flatnonzero(rows < 0)
@@ -78,8 +134,20 @@ def known_rows(ends: pa.Array, ids: pa.Array, edges: Table, nodes: str | None) -
     return rows
 
 
-def refuse_repeated(ids: pa.Array, nodes: Table) -> None:
-    """A node has one line."""
+def check_unique(ids: pa.Array, nodes: Table) -> None:
+    """Check that each node has one line.
+
+    Parameters
+    ----------
+    ids : pyarrow array (n,)
+        In the order of the node table.
+    nodes : Table
+
+    Raises
+    ------
+    GrandPlusError
+        An id repeats; with both lines.
+    """
     twice = first_repeated(ids)
     if twice:
         found = f"{nodes.line(twice[1])} has the id {ids[twice[0]].as_py()} of {nodes.line(twice[0])}"
@@ -88,17 +156,32 @@ def refuse_repeated(ids: pa.Array, nodes: Table) -> None:
 
 
 def first_repeated(ids: pa.Array) -> tuple[int, int] | None:
-    """Places of an id that stands twice."""
-    at = rows_of(ids, pc.unique(ids))
-    firsts = np.unique(at, return_index=True)[1]
+    """The first two positions of an id that repeats.
+
+    Parameters
+    ----------
+    ids : pyarrow array (n,)
+
+    Returns
+    -------
+    tuple of int, or None
+        None if no id repeats.
+
+    Examples
+    --------
+    >>> first_repeated(pa.array(["a", "b", "a"]))
+    (0, 2)
+    """
+    distinct = rows_of(ids, pc.unique(ids))
+    firsts = np.unique(distinct, return_index=True)[1]
     if len(firsts) == len(ids):
         return None
     again = int(np.setdiff1d(np.arange(len(ids)), firsts)[0])
-    return int(firsts[at[again]]), again
+    return int(firsts[distinct[again]]), again
 
 
 def as_numpy(ids: pa.Array) -> NDArray[Any]:
-    """int64, or strings as objects."""
+    """Ids as a numpy array: int64, or strings as objects."""
     return np.asarray(ids.to_numpy(zero_copy_only=False))
 
 
@@ -110,9 +193,9 @@ def _ids(piece: pa.Array, table: Table, column: int, row: int) -> pa.Array:
     if not (text or pa.types.is_integer(piece.type)):
         raise GrandPlusError(f"holds {piece.type}", where=where, expected="ids: whole numbers or text")
     empty = pc.or_kleene(piece.is_null(), pc.equal(piece, "")) if text else piece.is_null()
-    place = pc.index(empty, True).as_py()
-    if place >= 0:
-        raise GrandPlusError(f"{table.line(row + place)} has no id", where=where)
+    position = pc.index(empty, True).as_py()
+    if position >= 0:
+        raise GrandPlusError(f"{table.line(row + position)} has no id", where=where)
     try:
         return piece.cast(pa.large_string() if text else pa.int64())
     except pa.ArrowException as error:

@@ -1,4 +1,4 @@
-"""Which of a user's tables is which, and what their columns are: guessed once, at import, and then kept in the card."""
+"""Guess which of a user's tables holds what, and what their columns are: once, at import; the card keeps it."""
 
 from __future__ import annotations
 
@@ -21,11 +21,23 @@ _OF_NODES = ("node", "label", "target", "class", "feature", "attr", "content")
 
 
 def roles_of(files: list[Path], asked: Reading) -> Reading | None:
-    """How to read these tables; None if there are none.
+    """How to read some tables.
+
+    Parameters
+    ----------
+    files : list of Path
+    asked : Reading
+        What the user says of them; it is kept.
+
+    Returns
+    -------
+    Reading or None
+        None if there are no tables.
 
     Raises
     ------
-    GrandPlusError : a table can't be read, or what is which can't be told; with the option that says it.
+    GrandPlusError
+        A table can't be read, or what a table or column holds can't be guessed; with the option that says it.
     """
     beside = [file for file in files if file.suffix in _FEATURES]
     tables = {file.name: look(file) for file in files if file not in beside}
@@ -85,7 +97,7 @@ def _like_edges(table: Table) -> int:
 
 
 def _nodes(rest: list[Table], lists: list[Table], asked: Reading) -> Table | None:
-    """Of what isn't the edge table, the one without lists; or the one with them, if there is no other."""
+    """The node table: one without lists, or one with lists if there is no other."""
     plain = [table for table in rest if table not in lists] or rest
     if asked.nodes is not None:
         plain = [table for table in rest if table.file.name == asked.nodes]
@@ -96,7 +108,7 @@ def _nodes(rest: list[Table], lists: list[Table], asked: Reading) -> Table | Non
 
 
 def _mostly_numbers(values: list[str]) -> bool:
-    """Whether a column is one of numbers, in which any text is a mistake."""
+    """Whether a column holds numbers, so that any text in it is a mistake."""
     filled = [value for value in values if value]
     return sum(map(is_number, filled)) * 2 > len(filled)
 
@@ -120,7 +132,7 @@ def _has_lists(file: Path) -> bool:
 
 
 def _column(table: Table, asked: Column) -> Column:
-    """A number counts columns where no header has it as a name."""
+    """A number is a name if the header has it, else it counts columns."""
     if isinstance(asked, str) or not table.names:
         return asked
     return str(asked) if str(asked) in table.names or asked > table.width else table.names[asked - 1]
@@ -141,7 +153,7 @@ def _ends(edges: Table, asked: Reading) -> tuple[Column, Column]:
 
 
 def _id(nodes: Table, edges: Table, ends: tuple[Column, Column]) -> int:
-    """The column that has the ends of the first edges; by its name where several do or none does."""
+    """The column that holds the ends of the first edges; if several do or none does, the one that is called id."""
     wanted = [value for end in ends for value in edges.values(edges.column(end))]
     candidates = _called_id(nodes)
     return next((column for column in candidates if _holds(nodes, column, wanted).all()), candidates[0])
@@ -153,13 +165,14 @@ def _called_id(nodes: Table) -> list[int]:
 
 
 def _holds(nodes: Table, column: int, wanted: list[str]) -> NDArray[np.bool_]:
+    """Which of the wanted values a column holds."""
     held = [piece.cast(pa.string()) for (piece,) in nodes.pieces([column])]
-    found = pc.is_in(pa.array(wanted, pa.string()), value_set=pa.chunked_array(held, pa.string()))
-    return np.asarray(found.to_numpy(zero_copy_only=False), bool)
+    is_held = pc.is_in(pa.array(wanted, pa.string()), value_set=pa.chunked_array(held, pa.string()))
+    return np.asarray(is_held.to_numpy(zero_copy_only=False), bool)
 
 
 def _with_its_header(edges: Table, nodes: Table) -> Table:
-    """A first line that names no node, above one that names two, is a header."""
+    """The edge table, read with a header if its first line names no node and its second line names two."""
     if edges.names is None and len(edges.sample) > 1 and edges.width > 1:
         ends = [value or "" for line in edges.sample[:2] for value in line[:2]]
         for column in _called_id(nodes):
@@ -169,11 +182,11 @@ def _with_its_header(edges: Table, nodes: Table) -> Table:
 
 
 def _label(nodes: Table, ident: int) -> int | None:
-    """The column called as classes are; or the only one, or the only one of text."""
+    """The column that has a usual name for classes; else the only column, or the only one of text."""
     rest = [column for column in range(nodes.width) if column != ident]
     names = {name.lower(): column for column, name in enumerate(nodes.names or []) if column != ident}
     for name in LABELS:
-        if name in names and not (name == "y" and _fractions(nodes.values(names[name]))):  # but a coordinate
+        if name in names and not (name == "y" and _fractions(nodes.values(names[name]))):  # fractions: a coordinate
             return names[name]
     if len(rest) <= 1:
         return rest[0] if rest else None

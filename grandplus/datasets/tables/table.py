@@ -1,13 +1,14 @@
-"""A table of text (CSV, TSV, whitespace) or Parquet, read in pieces, a few columns at a time.
+"""Tables of text (CSV, TSV, whitespace) or Parquet, read in pieces, a few columns at a time.
 
-Text is UTF-8; its fields are between tabs, commas, semicolons or runs of spaces, whichever its first line has.
-Lines at the top that begin with # or % are comments. What a line holds wrongly is told with the line's number.
+Text is UTF-8. Its first line tells what separates fields: tabs, commas, semicolons or runs of spaces. Lines at the top
+that begin with # or % are comments. Errors name the line.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -24,31 +25,51 @@ from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.validation import Column
 
 PARQUET = ".parquet"
-SAMPLE = 200  # lines that tell what a table is like
-LONGEST = 2**26  # bytes of a line
+SAMPLE = 200  # lines from which a table's columns are guessed
+MAX_LINE = 2**26  # bytes
 BLOCK = 2**24  # bytes of text read at a time
 ROWS = 2**16  # of Parquet, likewise
 
 
 @dataclass(frozen=True)
 class Table:
-    """What the first lines of a file say.
+    """A table of which the first lines were read.
 
-    Parameters
+    Attributes
     ----------
-    names : of the columns, by the header; None where it has none
-    sample : fields of the first lines below the header, as text; None for a list
+    file : Path
+    names : list of str or None
+        Of the columns; None if there is no header.
+    sample : list of lists of str
+        The fields of the first lines below the header, as text; None for a list.
+    width : int
+        Number of columns.
+    delimiter : str
+        Empty for Parquet; a space stands for runs of spaces and tabs.
+    head : int
+        Lines above the first row: comments and the header.
     """
 
     file: Path
     names: list[str] | None
     sample: list[list[str | None]]
     width: int
-    delimiter: str = ""  # "": Parquet; " ": runs of spaces and tabs
-    head: int = 0  # lines above the first row: comments and the header
+    delimiter: str = ""
+    head: int = 0
 
     def column(self, wanted: Column) -> int:
-        """Number from 0 of a column."""
+        """The number of a column, from 0.
+
+        Parameters
+        ----------
+        wanted : str or int
+            Its name, or its number from 1 if there is no header.
+
+        Raises
+        ------
+        GrandPlusError
+            There is no such column.
+        """
         if isinstance(wanted, str) and self.names and self.names.count(wanted) == 1:
             return self.names.index(wanted)
         if isinstance(wanted, int) and not self.names and wanted <= self.width:
@@ -58,18 +79,30 @@ class Table:
         raise GrandPlusError(found, where=self.file, expected=held)
 
     def named(self, column: int) -> Column:
-        """What a card calls a column."""
+        """What a card calls a column: its name, or its number from 1 if there is no header."""
         return self.names[column] if self.names else column + 1
 
     def values(self, column: int) -> list[str]:
+        """The fields of a column in the first lines."""
         return [row[column] or "" for row in self.sample]
 
     def pieces(self, columns: Sequence[int]) -> Iterator[list[pa.Array]]:
-        """The columns, piece by piece: of strings where the file is text, else of the file's types.
+        """Read columns piece by piece.
+
+        Parameters
+        ----------
+        columns : sequence of int
+            Their numbers, from 0.
+
+        Yields
+        ------
+        list of pyarrow arrays
+            A piece of each column: strings if the file is text, else the types of the file.
 
         Raises
         ------
-        GrandPlusError : the file is damaged, or a line has other fields; with its number.
+        GrandPlusError
+            The file is damaged, or a line has another number of fields; with the line.
         """
         try:
             if self.delimiter:
@@ -80,15 +113,26 @@ class Table:
                     for batch in opened.iter_batches(ROWS, columns=wanted):
                         yield [batch.column(name) for name in wanted]
         except (pa.ArrowException, OSError) as error:
-            self._refuse(str(error))
+            self._raise_unreadable(str(error))
 
     def line(self, row: int) -> str:
-        """What to call a row, counted from 0, in an error."""
+        """What to call a row in an error.
+
+        Parameters
+        ----------
+        row : int
+            From 0.
+
+        Returns
+        -------
+        str
+            The number of the line in the file, if it is text.
+        """
         if not self.delimiter:
             return f"row {row}"
-        with self.file.open(encoding="latin1") as stream:  # which any bytes are, ended by LF, CR or both
+        with self.file.open(encoding="latin1") as stream:  # it takes any bytes, in lines that end with LF, CR or both
             full = (number for number, text in enumerate(stream, start=1) if number > self.head and text.strip())
-            number = next((number for at, number in enumerate(full) if at == row), None)
+            number = next(itertools.islice(full, row, None), None)
         return f"row {row}" if number is None else f"line {number}"
 
     def _text(self, columns: Sequence[int]) -> Iterator[list[pa.Array]]:
@@ -124,7 +168,7 @@ class Table:
             found = f"line {wrong[0].number} has {wrong[0].actual_columns} fields: {wrong[0].text[:60]!r}"
             raise GrandPlusError(found, where=self.file, expected=f"{self.width}, as in the first line") from None
 
-    def _refuse(self, message: str) -> NoReturn:
+    def _raise_unreadable(self, message: str) -> NoReturn:
         if "UTF8" in message:
             with self.file.open("rb") as stream:
                 for number, text in enumerate(stream, start=1):
@@ -136,13 +180,22 @@ class Table:
 
 
 def look(file: Path, *, header: bool | None = None) -> Table:
-    """What the first lines of a table say.
+    """Read the first lines of a table.
 
-    header : whether there is one; None: by what the lines hold (``has_header``). A Parquet file always has one.
+    Parameters
+    ----------
+    file : Path
+    header : bool, optional
+        Whether there is a header; by default, ``has_header`` guesses. A Parquet file always has one.
+
+    Returns
+    -------
+    Table
 
     Raises
     ------
-    GrandPlusError : it is no table, or has no line.
+    GrandPlusError
+        It is no table, or has no line.
     """
     if file.suffix == PARQUET:
         return _look_at_parquet(file)
@@ -163,8 +216,18 @@ def look(file: Path, *, header: bool | None = None) -> Table:
 
 
 def has_header(rows: list[list[str]]) -> bool:
-    """Whether the first row names the columns: it has a known name, or text above nothing but numbers.
+    """Whether the first row names the columns: it has a known name, or text above a column of numbers.
 
+    Parameters
+    ----------
+    rows : list of lists of str
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
     >>> has_header([["from", "to"], ["a", "b"]]), has_header([["x", "y"], ["1", "2"]]), has_header([["a", "b"]] * 2)
     (True, True, False)
     """
@@ -177,7 +240,7 @@ def has_header(rows: list[list[str]]) -> bool:
     return any(not is_number(name) and all(map(is_number, below)) for name, below in zip(first, columns, strict=False))
 
 
-ENDS = (  # what the header of an edge table calls its two ends
+ENDS = (  # usual names for the two ends of an edge in a header
     ("source", "target"), ("from", "to"), ("src", "dst"), ("from_id", "to_id"), ("fromnodeid", "tonodeid"),
     ("id_1", "id_2"), ("node_1", "node_2"), ("node1", "node2"), ("u", "v"), ("start", "end"), ("cited", "citing"),
     ("node_id", "node_id"),
@@ -189,24 +252,30 @@ KNOWN = {*(name for pair in ENDS for name in pair), *IDS, *LABELS, *WEIGHTS} - {
 
 
 def is_number(text: str | None) -> bool:
-    """Whether a field is a number, or true or false."""
+    """Whether a field is a number, or true or false.
+
+    Examples
+    --------
+    >>> [text for text in ("1.5", "true", "x", "1_000", None) if is_number(text)]
+    ['1.5', 'true']
+    """
     if text is None or text.lower() in ("true", "false"):
         return text is not None
     try:
         float(text)
     except ValueError:
         return False
-    return "_" not in text  # Python's own spelling of numbers
+    return "_" not in text  # Python allows it in numbers
 
 
 def _first_lines(stream: Any, file: Path) -> tuple[int, list[str]]:
-    """How many comments and empty lines stand at the top, and the lines below them that aren't empty."""
+    """The number of comments and empty lines at the top, and the lines below them that aren't empty."""
     above, lines = 0, list[str]()
     while len(lines) < SAMPLE:
-        line = stream.readline(LONGEST)
+        line = stream.readline(MAX_LINE)
         if not line:
             break
-        if b"\0" in line or len(line) == LONGEST:
+        if b"\0" in line or len(line) == MAX_LINE:
             raise GrandPlusError("is no text", where=file, expected="a table in UTF-8, or a name with .parquet")
         if not lines and (line[:1] in (b"#", b"%") or not line.strip()):
             above += 1
@@ -222,15 +291,15 @@ def _first_lines(stream: Any, file: Path) -> tuple[int, list[str]]:
 
 
 def _unlike(names: list[str]) -> list[str]:
-    """Names, each once: what has none is called by its number, and what has another's is numbered too."""
+    """Different names: a column without a name is called by its number, and a repeated name gets the number, too."""
     filled = [name or f"column {number}" for number, name in enumerate(names, start=1)]
-    return [name if name not in filled[:at] else f"{name} ({at + 1})" for at, name in enumerate(filled)]
+    return [f"{name} ({number + 1})" if name in filled[:number] else name for number, name in enumerate(filled)]
 
 
 def _fields(line: str, delimiter: str, file: Path) -> list[str]:
     if delimiter == " ":
         return line.split()
-    csv.field_size_limit(LONGEST)
+    csv.field_size_limit(MAX_LINE)
     try:
         return [field.strip() for field in next(csv.reader([line], delimiter=delimiter), [""])]
     except csv.Error as error:
@@ -258,7 +327,7 @@ def _look_at_parquet(file: Path) -> Table:
 
 
 class _Spaced(io.RawIOBase):
-    """A text file whose fields have runs of spaces and tabs between them, as if each run were one tab."""
+    """A text file in which each run of spaces and tabs is read as one tab."""
 
     def __init__(self, file: Path) -> None:
         self._stream = file.open("rb")
@@ -273,7 +342,7 @@ class _Spaced(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         if not self._waiting:
-            lines = self._stream.read(BLOCK) + self._stream.readline(LONGEST)
+            lines = self._stream.read(BLOCK) + self._stream.readline(MAX_LINE)
             self._waiting = re.sub(rb"(?m)^\t|\t(?=\r?$)", b"", re.sub(rb"[ \t\f\v]+", b"\t", lines))
         size = min(len(buffer), len(self._waiting))
         buffer[:size], self._waiting = self._waiting[:size], self._waiting[size:]
