@@ -54,7 +54,7 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
         classes=classes,
         node_ids=_node_ids(file, nodes) if NODE_IDS in held else np.arange(nodes, dtype=np.int64),
         splits=splits_of(masks, nodes, file),
-        feature_names=read_npz(file, FEATURE_NAMES).tolist() if FEATURE_NAMES in held else None,
+        feature_names=_feature_names(file, features) if FEATURE_NAMES in held else None,
     )
 
 
@@ -72,6 +72,14 @@ def _node_ids(file: Path, nodes: int) -> NDArray[Any]:
         expected = f"{nodes} different whole numbers or texts"
         raise GrandPlusError(f"is {described(ids)}", where=f"{file}, {NODE_IDS}", expected=expected)
     return ids.astype(object if ids.dtype.kind == "U" else np.int64)
+
+
+def _feature_names(file: Path, features: Any) -> list[str]:
+    names, width = read_npz(file, FEATURE_NAMES), 0 if features is None else features.shape[1]
+    if names.shape != (width,) or names.dtype.kind != "U":
+        expected = f"{width} texts, as there are {width} features"
+        raise GrandPlusError(f"is {described(names)}", where=f"{file}, {FEATURE_NAMES}", expected=expected)
+    return [str(name) for name in names]
 
 
 def _edges(pairs: NDArray[Any], nodes: int, where: str) -> NDArray[np.int64]:
