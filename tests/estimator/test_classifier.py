@@ -16,6 +16,7 @@ from sklearn.exceptions import NotFittedError
 
 from grandplus import GrandPlusClassifier
 from grandplus.datasets.raw import RawGraph
+from grandplus.graph.settings import Preprocess
 from grandplus.importing.card import card_text
 from grandplus.methods.grandplus.settings import Settings as Train
 from grandplus.propagation.matrices import Average
@@ -141,7 +142,9 @@ def test_arguments_are_left_as_they_are():
 @pytest.mark.parametrize("width", [10, 60])
 def test_defaults_are_those_of_an_imported_card(width):
     raw = RawGraph(np.zeros((2, 0), np.int64), 9, np.eye(9, width), np.zeros(9, np.int64), ["a", "b"], np.arange(9), [])
-    card = YAML(typ="safe", pure=True).load(card_text("own", {}, Preprocess(features="as-is", split="per-class"), raw, {}))
+    card = YAML(typ="safe", pure=True).load(
+        card_text("own", {}, Preprocess(features="as-is", split="per-class"), raw, {})
+    )
     wanted = GFPush(**card["gfpush"]).model_dump() | Train(**card["train"].get("any", {})).model_dump()
     adjacency, X, y = problem()
     X = np.hstack([X, np.zeros((NODES, width - 3))])
