@@ -3,76 +3,53 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
-from pydantic import Field
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from grandplus.datasets.in_memory.arrays import as_matrix
 from grandplus.datasets.in_memory.inputs import Inputs, inputs_of
 from grandplus.datasets.in_memory.labels import numbered_labels
 from grandplus.datasets.in_memory.splits import given_splits, row_numbers
 from grandplus.datasets.preprocess import preprocess
 from grandplus.datasets.raw import RawGraph
-from grandplus.graph.features import suited_scaling
+from grandplus.estimator.parameters import (
+    Sections,
+    given_parameters,
+    named_as_parameters,
+    preprocessing_of,
+    sections_of,
+)
 from grandplus.graph.graph import Graph
-from grandplus.graph.settings import Preprocess
-from grandplus.graph.splits import Splits
+from grandplus.graph.splits import Nodes, Splits
 from grandplus.methods.protocol import Model, Scores, Task
 from grandplus.methods.registry import method_of, settings_of
 from grandplus.methods.settings import MethodSettings
 from grandplus.prediction.calibration import HeldOut, mean_of
 from grandplus.propagation.gfpush import gfpush
-from grandplus.propagation.matrices import MATRICES, Matrix, parameters
 from grandplus.propagation.rows import Rows
-from grandplus.propagation.settings import GFPush
 from grandplus.runtime import environment
-from grandplus.runtime.errors import ArgumentError, argument_errors
+from grandplus.runtime.errors import argument_errors
 from grandplus.runtime.progress import Progress
-from grandplus.runtime.validation import Section, validated
 
-AnySection = TypeVar("AnySection", bound=Section)
 _MASK_OF = {"train": "train_mask", "val": "val_mask", "test": "test_mask"}
 _PROCESS = threading.Lock()  # on PyTorch's threads and random state, of which a process has one
-
-
-class _Run(Section):
-    trials: Annotated[int, Field(ge=1, le=100_000)] = 1
-    random_state: Annotated[int, Field(ge=0, lt=2**63)] = 0
-    verbose: bool = False
-
-
-@dataclass(frozen=True)
-class _Sections:
-    """The parameters, checked."""
-
-    run: _Run
-    matrix: Matrix
-    push: GFPush
-    method: MethodSettings
 
 
 class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Classifies all nodes of a graph from the labels of some; a subclass says by which method.
 
-    A subclass has the name of its method and, in ``__init__``, the parameters that are declared here, those of the
-    sections (`Preprocess`, `GFPush`, the families of Π) and those of the method's settings.
+    A subclass has the name of its method and, in ``__init__``, the parameters declared here, ``matrix``, and those of
+    `Run`, `Preprocess`, `GFPush`, the families of Π and the method's settings.
     """
 
     _method: ClassVar[str]
 
-    matrix: str
-    features: str | None
-    trials: int
-    random_state: Any
     edge_weights: str | None
     verbose: bool
 
@@ -122,28 +99,30 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Training fails, or needs more memory than there is.
         """
         name = type(self).__name__
-        with argument_errors(name):
-            sections = self._sections()
-            seed, trials = sections.run.random_state, sections.run.trials
+        with named_as_parameters(), argument_errors(name):
+            given = given_parameters(self)
+            sections = sections_of(given, self._method)
             inputs = inputs_of(graph, X, y, edge_weights=self.edge_weights)
             classes, labels = numbered_labels(inputs.labels, inputs.nodes)
             parts = {"train": train, "val": val, "test": test}
-            if all(nodes is None for nodes in parts.values()):
+            masked = all(nodes is None for nodes in parts.values())
+            if masked:
                 parts = {part: inputs.masks.get(mask) for part, mask in _MASK_OF.items()}
-                labels = _without_unmasked(labels, parts)
+            public = given_splits(parts, labels)
             raw = RawGraph(
                 edges=inputs.edges,
                 nodes=inputs.nodes,
                 features=inputs.features,
-                labels=labels,
+                labels=_without_unlisted(labels, public) if masked else labels,
                 classes=[str(label) for label in classes.tolist()],
                 node_ids=np.arange(inputs.nodes),
-                splits=given_splits(parts, labels),
+                splits=public,
                 feature_names=inputs.feature_names,
             )
-            prepared, splits = preprocess(raw, self._preprocess(raw), seed=seed, trials=trials, name=name)
+            seed, trials = sections.run.random_state, sections.run.trials
+            prepared, splits = preprocess(raw, preprocessing_of(given, raw), seed=seed, trials=trials, name=name)
         settings = sections.method.model_copy(update=self._suited(prepared))
-        with _one_thread():
+        with named_as_parameters(), _one_thread():
             rows = _rows(prepared, splits, sections) if settings_of(self._method).NEEDS_ROWS else None
             self._train(prepared, splits, rows, settings, seed)
         self.classes_, self.rows_, self.seed_, self.graph_facts_ = classes, rows, seed, prepared.facts
@@ -210,38 +189,6 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Values for this graph of those settings of the method that are None."""
         return {}
 
-    def _sections(self) -> _Sections:
-        """The parameters by what they are for, checked; what is None has the default of its section's class."""
-        if self.matrix not in MATRICES:
-            raise ArgumentError(f"matrix is {self.matrix!r}", expected=f"one of {', '.join(MATRICES)}")
-        family, given = MATRICES[self.matrix], self._given()
-        own = parameters(family)
-        for key in {key for other in MATRICES.values() for key in parameters(other)} - own.keys():
-            if key in given:
-                raise ArgumentError(f"{key} is {given[key]!r}", expected=f"None, as matrix is {self.matrix}")
-        for key, required in own.items():
-            if required and key not in given:
-                raise ArgumentError(f"{key} is None", expected=f"a value, as matrix is {self.matrix}")
-        model = settings_of(self._method).Settings
-        return _Sections(
-            run=_section(_Run, given),
-            matrix=_section(family, given, own),
-            push=_section(GFPush, given),
-            method=_section(model, given),
-        )
-
-    def _preprocess(self, raw: RawGraph) -> Preprocess:
-        suited = "as-is" if raw.features is None else suited_scaling(raw.features)
-        split = "public" if raw.splits else "per-class"
-        return _section(Preprocess, {"features": suited} | self._given() | {"split": split})
-
-    def _given(self) -> dict[str, Any]:
-        """Parameters that are not None; what comes from numpy as Python's own."""
-        given = {key: value for key, value in self.get_params(deep=False).items() if value is not None}
-        if self.random_state is None or isinstance(self.random_state, np.random.RandomState):
-            given["random_state"] = check_random_state(self.random_state).randint(2**31)
-        return {key: value.tolist() if hasattr(value, "tolist") else value for key, value in given.items()}
-
     def _train(self, graph: Graph, splits: Splits, rows: Rows | None, settings: MethodSettings, seed: int) -> None:
         """Train all trials, and predict with each."""
         method, device = method_of(self._method), environment.device()
@@ -299,22 +246,19 @@ class _Silent:
     def __exit__(self, *_: object) -> None: ...
 
 
-def _section(model: type[AnySection], given: dict[str, Any], keys: Iterable[str] = ()) -> AnySection:
-    return validated(model, {key: given[key] for key in keys or model.model_fields if key in given}, "")
-
-
-def _rows(graph: Graph, splits: Splits, sections: _Sections) -> Rows:
+def _rows(graph: Graph, splits: Splits, sections: Sections) -> Rows:
     matrix, push = sections.matrix, sections.push
     weights, nodes = matrix.weights(), splits.needing_rows()
     return gfpush(graph, nodes, weights=weights, rmax=push.rmax, top_k=push.top_k, matrix=matrix.name)
 
 
-def _without_unmasked(labels: NDArray[np.int64], parts: dict[str, Any]) -> NDArray[np.int64]:
-    """In a graph whose masks say what is what, a node in none of them has a label that means nothing."""
-    if any(mask is None for mask in parts.values()):
-        return labels
-    masks = [np.asarray(as_matrix(mask, part), bool).reshape(len(labels), -1) for part, mask in parts.items()]
-    return np.where(np.hstack(masks).any(axis=1), labels, -1)
+def _without_unlisted(labels: NDArray[np.int64], splits: list[dict[str, Nodes]]) -> NDArray[np.int64]:
+    """Masks of a ``Data`` object say which labels are meant: the label of a node in none of them is unknown."""
+    listed = np.zeros(len(labels), bool)
+    for split in splits:
+        for nodes in split.values():
+            listed[nodes] = True
+    return np.where(listed, labels, -1) if splits else labels
 
 
 @contextmanager

@@ -41,6 +41,8 @@ class GrandPlusClassifier(GraphClassifier):
     features : {"row-normalize", "standardize", "as-is", "degree", "onehot-degree", "adjacency"}, optional
         How X is scaled, or, by the last three, what is made from the graph in place of X. By default what suits X:
         standardize if at least a quarter of it is not 0, else row-normalize, or as-is if a value is negative.
+    split : {"per-class", "uniform"}, default="per-class"
+        How each trial draws its nodes, where ``fit`` is given none: so many of each class, or as many in all.
     train_per_class : int, default=20
         Labelled nodes of each class to train on, where ``fit`` is given no nodes.
     val_per_class : int, default=30
@@ -166,6 +168,7 @@ class GrandPlusClassifier(GraphClassifier):
         edge_weights: str | None = None,
         verbose: bool = False,
         features: str | None = None,
+        split: str = "per-class",
         train_per_class: int = 20,
         val_per_class: int = 30,
         shortage: str = "fail",
@@ -207,6 +210,7 @@ class GrandPlusClassifier(GraphClassifier):
         self.edge_weights = edge_weights
         self.verbose = verbose
         self.features = features
+        self.split = split
         self.train_per_class = train_per_class
         self.val_per_class = val_per_class
         self.shortage = shortage

@@ -21,7 +21,7 @@ from grandplus.importing.card import card_text
 from grandplus.methods.grandplus.settings import Settings as Train
 from grandplus.propagation.matrices import Average
 from grandplus.propagation.settings import GFPush
-from grandplus.runtime.errors import ArgumentError
+from grandplus.runtime.errors import ArgumentError, GrandPlusError
 
 
 def test_it_learns_what_can_be_learnt():
@@ -217,6 +217,20 @@ def test_features_can_be_made_from_the_graph():
     assert not hasattr(classifier, "n_features_in_")
 
 
+def test_as_many_nodes_can_be_drawn_from_all_alike():
+    adjacency, X, y = problem()
+    y = np.where((y == 0) & (np.arange(NODES) > 30), -1, y)  # of class 0 there are too few for 4 and 14
+    with pytest.raises(ArgumentError, match="class 0 has 11 nodes"):
+        small().fit(adjacency, X, y)
+    assert small(split="uniform").fit(adjacency, X, y).predict_proba().shape == (NODES, 3)
+
+
+def test_a_training_that_fails_names_parameters():
+    with pytest.raises(GrandPlusError, match=r"^the loss became \S+ at step \d+; lower lr, or set clip$") as caught:
+        small(lr=1e30, dropnode=0.0, weight_decay=1e30, max_epochs=500).fit(*problem())
+    assert not isinstance(caught.value, ValueError)
+
+
 @pytest.mark.parametrize("terminal", [True, False])
 def test_progress_is_shown_on_a_terminal(terminal, monkeypatch, capsys):
     adjacency, X, y = problem()
@@ -246,12 +260,13 @@ ADJACENCY, X, Y = problem()
         ({"edge_weights": "sum"}, {}, "edge_weights is 'sum'; expected None or \"ignore\""),
         ({"verbose": "loud"}, {}, "verbose is 'loud'"),
         ({"features": "l2"}, {}, "features is 'l2'; expected 'row-normalize'"),
-        ({"embed": True}, {}, "train.embed is true, but the features are dense"),
-        ({"train_per_class": 30}, {}, "class 0 has 30 nodes"),
+        ({"embed": True}, {}, "^embed is true, but the features are dense; set embed to false$"),
+        ({"train_per_class": 30}, {}, "class 0 has 30 nodes; .* or set split to uniform, or shortage to shrink"),
+        ({"split": "random"}, {}, "split is 'random'; expected 'public', 'per-class' or 'uniform'"),
         ({}, {"graph": "cora"}, "graph is a str; expected a scipy sparse matrix"),
         ({}, {"graph": sp.eye_array(NODES, 3)}, "adjacency: has shape 90 x 3; expected a square matrix"),
         ({}, {"graph": 2 * ADJACENCY}, "adjacency: has an edge of weight 2; .* say edge_weights=.ignore. to count"),
-        ({}, {"X": None}, "the data has no features"),
+        ({"features": None}, {"X": None}, "there is no X, and features is None; expected X, or features of the graph"),
         ({}, {"y": None}, "there are no labels"),
         ({}, {"X": X[:5]}, "X: is .*5.*; expected numbers in 90 rows"),
         ({}, {"X": np.where(np.arange(NODES)[:, None] == 7, np.nan, X)}, "X: .*row 7"),

@@ -1,0 +1,149 @@
+"""A classifier's parameters, checked by the settings' classes that they belong to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeVar
+
+import numpy as np
+from pydantic import Field
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+
+from grandplus.datasets.raw import RawGraph
+from grandplus.graph.features import suited_scaling
+from grandplus.graph.fitted import RAW_ROWS
+from grandplus.graph.settings import Preprocess
+from grandplus.methods.registry import settings_of
+from grandplus.methods.settings import MethodSettings
+from grandplus.propagation.matrices import MATRICES, Matrix, parameters
+from grandplus.propagation.settings import GFPush
+from grandplus.runtime.errors import ArgumentError, GrandPlusError
+from grandplus.runtime.validation import Section, validated
+
+AnySection = TypeVar("AnySection", bound=Section)
+_PREFIX = re.compile(r"\b(preprocess|gfpush|train)\.(?=[a-z_]+\b)")
+
+
+class Run(Section):
+    """What belongs to a fit as a whole."""
+
+    trials: Annotated[int, Field(ge=1, le=100_000)] = 1
+    random_state: Annotated[int, Field(ge=0, lt=2**63)] = 0
+    verbose: bool = False
+
+
+@dataclass(frozen=True)
+class Sections:
+    """The parameters by what they are for; but for preprocessing, whose defaults depend on the features."""
+
+    run: Run
+    matrix: Matrix
+    push: GFPush
+    method: MethodSettings
+
+
+def given_parameters(classifier: BaseEstimator) -> dict[str, Any]:
+    """The parameters that are not None, with Python's own values in place of numpy's.
+
+    Parameters
+    ----------
+    classifier : BaseEstimator
+
+    Returns
+    -------
+    dict
+        By name. ``random_state`` is a number that was drawn, if a generator or None is to draw it.
+    """
+    given = {name: value for name, value in classifier.get_params(deep=False).items() if value is not None}
+    state = given.get("random_state")
+    if state is None or isinstance(state, np.random.RandomState):
+        given["random_state"] = check_random_state(state).randint(2**31)
+    return {name: value.tolist() if hasattr(value, "tolist") else value for name, value in given.items()}
+
+
+def sections_of(given: dict[str, Any], method: str) -> Sections:
+    """The parameters, checked.
+
+    Parameters
+    ----------
+    given : dict
+        What `given_parameters` gives; what it lacks has the default of its section's class.
+    method : str
+        By which it is trained.
+
+    Returns
+    -------
+    Sections
+
+    Raises
+    ------
+    GrandPlusError
+        A value is impossible, lacks, or has no effect.
+    """
+    name = given.get("matrix")
+    if name not in MATRICES:
+        raise ArgumentError(f"matrix is {name!r}", expected=f"one of {', '.join(MATRICES)}")
+    family = MATRICES[name]
+    own = parameters(family)
+    for key in {key for other in MATRICES.values() for key in parameters(other)} - own.keys():
+        if key in given:
+            raise ArgumentError(f"{key} is {given[key]!r}", expected=f"None, as matrix is {name}")
+    for key, required in own.items():
+        if required and key not in given:
+            raise ArgumentError(f"{key} is None", expected=f"a value, as matrix is {name}")
+    return Sections(
+        run=_section(Run, given),
+        matrix=_section(family, given, own),
+        push=_section(GFPush, given),
+        method=_section(settings_of(method).Settings, given),
+    )
+
+
+def preprocessing_of(given: dict[str, Any], raw: RawGraph) -> Preprocess:
+    """How a graph is preprocessed: its own splits are taken if it has some, and its features scaled as suits them.
+
+    Parameters
+    ----------
+    given : dict
+        What `given_parameters` gives.
+    raw : RawGraph
+
+    Returns
+    -------
+    Preprocess
+
+    Raises
+    ------
+    GrandPlusError
+        A value is impossible; there are no features, and none are to be made from the graph.
+    """
+    features = given.get("features")
+    if raw.features is None and features not in RAW_ROWS:
+        found = f"there is no X, and features is {features}"
+        raise ArgumentError(found, expected=f"X, or features of the graph: {', '.join(RAW_ROWS)}")
+    suited = {"features": features or suited_scaling(raw.features)}
+    return _section(Preprocess, given | suited | ({"split": "public"} if raw.splits else {}))
+
+
+@contextmanager
+def named_as_parameters() -> Iterator[None]:
+    """In errors of this block, name a setting as the parameter that it is: ``lr``, not ``train.lr``.
+
+    Raises
+    ------
+    GrandPlusError
+    """
+    try:
+        yield
+    except GrandPlusError as error:
+        for part in ("found", "expected", "fix"):
+            setattr(error, part, _PREFIX.sub("", getattr(error, part)))
+        raise
+
+
+def _section(model: type[AnySection], given: dict[str, Any], keys: Iterable[str] = ()) -> AnySection:
+    return validated(model, {key: given[key] for key in keys or model.model_fields if key in given}, "")
