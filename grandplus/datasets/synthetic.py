@@ -1,9 +1,9 @@
-"""Graphs of any size, made here: homophilous, with power-law degrees and features that tell a little of the class.
+"""Synthetic graphs of any size: homophilous, with power-law degrees and features that tell a little of the class.
 
-A degree-corrected block model. Each class is split into communities; both ends of an edge are drawn within
-a community by a power law of rank, and most edges stay in a community, or at least in a class. Everything
-follows from a counter and the seed, number by number, so the bytes depend neither on how much is made at a
-time nor on threads, and only what is being written is in memory.
+They come from a degree-corrected block model. Each class is split into communities; both ends of an edge are drawn
+within a community by a power law of rank, and most edges stay in a community, or at least in a class. Each number
+follows from the seed and a counter alone, so the bytes depend neither on the size of the pieces that are made at a time
+nor on threads, and only the pieces that are being written are in memory.
 """
 
 from __future__ import annotations
@@ -25,29 +25,35 @@ from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.storage import finished_whole, reserve
 
 PIECE = 2**20  # edges, or rows of features, made at a time
-COMMUNITY = 4096  # nodes, about
-NEARBY = 0.75  # of the edges that stay in their class, those that stay in their community
+COMMUNITY = 4096  # approximate number of nodes
+NEARBY = 0.75  # share of a class's inner edges that are drawn within a community
 HUBS = 0.03  # the largest degree in a community is about 1 / (3 HUBS²) = 370 times the mean
 SIGNAL = 1.0  # length of a class's mean in dense features, whose noise has deviation 1 in each direction
-OWN_WORDS, VOCABULARY = 0.1, 2000  # share of sparse features that are of the class's own, and how many there are
+OWN_WORDS = 0.1  # share of sparse features that are typical of the class
+VOCABULARY = 2000  # how many features are typical of a class
 
 
 def generate(recipe: Recipe, scale: float, folder: Path) -> list[str]:
-    """Write a graph's files; those that are there already are kept.
+    """Write the files of a graph; files that are there already are kept.
 
     Parameters
     ----------
-    recipe : what to make
-    scale : nodes and edges times it
+    recipe : Recipe
+    scale : float
+        Nodes and edges are multiplied by it.
+    folder : Path
+        An existing folder.
 
     Returns
     -------
-    Names of the files: edges.npy (2, E), labels.npy (n,), and features.npy float32 (n, d) or the CSR parts
-    features.indptr.npy, features.indices.npy and features.data.npy.
+    list of str
+        Names of the files: edges.npy (2, E), labels.npy (n,), and features.npy float32 (n, d) or the arrays of a CSR
+        matrix, features.indptr.npy, features.indices.npy and features.data.npy.
 
     Raises
     ------
-    GrandPlusError : so few nodes that a class would have none.
+    GrandPlusError
+        There are so few nodes that a class would have none.
     """
     nodes, edges = round(recipe.nodes * scale), round(recipe.edges * scale)
     if nodes < 2 * recipe.classes:
@@ -79,7 +85,7 @@ def generate(recipe: Recipe, scale: float, folder: Path) -> list[str]:
 
 
 def _write(file: Path, shape: tuple[int, ...], kind: Any, fill: Callable[[Any, int, int], None]) -> None:
-    """Piece by piece, along the axis of edges, nodes or entries."""
+    """Write an array piece by piece, along the axis of edges, nodes or entries."""
     with finished_whole(file) as partial:
         out = open_memmap(partial, mode="w+", dtype=kind, shape=shape)
         with open(partial, "r+b") as handle:
@@ -92,9 +98,9 @@ def _write(file: Path, shape: tuple[int, ...], kind: Any, fill: Callable[[Any, i
 
 
 def _classes(recipe: Recipe, nodes: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Labels of the nodes; all nodes class by class in random order; where each class begins there.
+    """The label of each node, all nodes class by class in random order, and where each class begins in that order.
 
-    The largest class has a fifth more nodes than the smallest: at one percent, too, there are enough to split.
+    The largest class has a fifth more nodes than the smallest, so that each has enough nodes even at a scale of 1 %.
     """
     rng = np.random.default_rng([recipe.seed, 0])
     shares = np.linspace(1, 1.2, recipe.classes)
@@ -106,7 +112,7 @@ def _classes(recipe: Recipe, nodes: int) -> tuple[NDArray[np.int64], NDArray[np.
 
 
 def _share_drawn_inside(recipe: Recipe, first: NDArray[np.int64]) -> float:
-    """How many edges to draw within a class, as some that are drawn anywhere are so by chance."""
+    """The share of edges to draw within a class; some of the others are within a class by chance."""
     by_chance = float(((np.diff(first) / first[-1]) ** 2).sum())
     return max(0.0, (recipe.homophily - by_chance) / (1 - by_chance))
 

@@ -260,3 +260,11 @@ def test_the_card_is_staged_where_there_is_a_repository(tmp_path, checkout, repo
         listed = ["git", "diff", "--cached", "--name-only"]
         staged = subprocess.run(listed, cwd=checkout, capture_output=True, text=True, check=True).stdout
         assert staged.splitlines() == ["data/catalog/mine.yaml"]
+
+
+def test_the_names_of_feature_columns_are_kept(tmp_path):
+    (tmp_path / "edges.csv").write_bytes(edges_csv())
+    (tmp_path / "nodes.csv").write_bytes(nodes_csv())
+    assert raw(tmp_path, "edges.csv", "nodes.csv").feature_names == ["height", "width"]
+    (tmp_path / "nodes.csv").write_bytes(nodes_csv().partition(b"\n")[2])
+    assert raw(tmp_path, "edges.csv", "nodes.csv", id=1, label=2).feature_names is None
