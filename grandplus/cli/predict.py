@@ -8,6 +8,8 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from grandplus.runtime.errors import ArgumentError
+
 if TYPE_CHECKING:
     from grandplus.prediction.predictor import Predictor
 
@@ -33,7 +35,12 @@ def run(arguments: argparse.Namespace) -> None:
 
     ids = read_ids(arguments.nodes)
     out = csv.writer(sys.stdout, delimiter="\t", lineterminator="\n")
-    out.writerows(prediction_rows(Predictor.load(dataset=arguments.dataset), ids))
+    try:
+        predictor = Predictor.load(dataset=arguments.dataset)
+    except ArgumentError as error:
+        error.fix = error.fix or f"leave --dataset out, or run dvc exp run -S dataset={arguments.dataset} first"
+        raise
+    out.writerows(prediction_rows(predictor, ids))
 
 
 def prediction_rows(predictor: Predictor, ids: Sequence[str]) -> list[list[str]]:

@@ -100,7 +100,7 @@ def _check_one_meaning(repo: Repo, name: str, commits: dict[str, str]) -> None:
 def _unknown(repo: Repo, name: str, error: DvcException) -> GrandPlusError:
     for task in repo.experiments.celery_queue.status():
         if name in (task["name"], task["rev"][:7]):
-            fix = {"Failed": f"see dvc queue logs {name}", "Queued": "python -m experiments.queue runs it"}
+            fix = {"Failed": f"see dvc queue logs {name}", "Queued": "grandplus queue runs it"}
             state = "has failed" if task["status"] == "Failed" else f"has no results: it is {task['status'].lower()}"
             return GrandPlusError(state, where=name, fix=fix.get(task["status"], "wait for its end"))
     return GrandPlusError(f"{error}", where=name or "a run without a name", fix="dvc exp show has the names")

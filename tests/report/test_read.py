@@ -106,7 +106,7 @@ def test_a_name_that_says_one_thing():
     ("status", "words"),
     [
         ("Failed", "bad: has failed; see dvc queue logs bad"),
-        ("Queued", "bad: has no results: it is queued; python -m experiments.queue runs it"),
+        ("Queued", "bad: has no results: it is queued; grandplus queue runs it"),
         ("Running", "bad: has no results: it is running; wait for its end"),
     ],
 )
