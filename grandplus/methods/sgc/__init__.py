@@ -1,0 +1,1 @@
+"""SGC: a linear classifier on features that are propagated once, before training."""
