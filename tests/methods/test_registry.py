@@ -1,0 +1,73 @@
+"""Methods are found by their folders, and each has what the pipeline asks for."""
+
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from grandplus import methods
+from grandplus.methods import protocol
+from grandplus.methods.registry import NAMES, method_of, settings_of
+from grandplus.methods.settings import MethodSettings
+from grandplus.pipeline.settings import load_settings
+from grandplus.runtime.errors import ArgumentError
+
+DATASETS = ("cora", "citeseer", "pubmed")
+
+
+def test_methods_are_the_folders_beside_the_registry():
+    folders = {file.parent.name for file in Path(methods.__file__).parent.glob("*/method.py")}
+    assert set(NAMES) == folders
+    assert {"grandplus", "sgc"} <= folders
+
+
+@pytest.mark.parametrize("find", [settings_of, method_of])
+def test_a_name_that_is_no_method_is_refused(find):
+    with pytest.raises(ArgumentError, match=r"model is 'sgcn'; expected one of grandplus, .*sgc"):
+        find("sgcn")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_method_has_what_the_protocol_says(name):
+    method = method_of(name)
+    assert issubclass(method.Model, protocol.Model)
+    assert method.Model.method == name
+    assert not inspect.isabstract(method.Model)
+    assert list(inspect.signature(method.fit).parameters)[:4] == ["task", "settings", "info", "watch"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_settings_have_defaults_and_published_values_are_settings(name):
+    settings = settings_of(name)
+    assert issubclass(settings.Settings, MethodSettings)
+    default = settings.Settings()
+    for values in settings.PUBLISHED.values():
+        changed = settings.Settings(**values)
+        assert {key for key in values if getattr(changed, key) == getattr(default, key)} == set()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_more_features_and_nodes_never_need_less_memory(name):
+    settings = settings_of(name).Settings()
+    small, wide, many = ((100, 50), (100, 5000), (10_000, 50))
+    for sparse in (False, True):
+        needed = {size: settings.training_memory(*size, 7, sparse=sparse) for size in (small, wide, many)}
+        assert needed[small] <= needed[many]
+        assert needed[small] < needed[wide]
+    assert settings.parameters(5000, 7) > settings.parameters(50, 7)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("dataset", DATASETS)
+def test_every_dataset_gives_every_method_settings(dataset, name):
+    settings = load_settings(dataset=dataset, model=name, matrix="ppr")
+    assert type(settings.train) is settings_of(name).Settings
+    assert settings.needs_rows == settings_of(name).NEEDS_ROWS
+
+
+def test_settings_import_no_torch():
+    program = "import sys; from grandplus.methods.registry import NAMES, settings_of; "
+    program += "[settings_of(name) for name in NAMES]; assert 'torch' not in sys.modules"
+    subprocess.run([sys.executable, "-c", program], check=True)
