@@ -10,7 +10,6 @@ from ruamel.yaml import YAML
 
 import grandplus
 from grandplus.cli import main as cli
-from grandplus.importing.recognise import importable_formats
 from grandplus.propagation.matrices import MATRICES, parameters
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -109,12 +108,6 @@ def test_the_glossary_has_every_matrix():
         given = ", ".join(f"`{key}`" for key in parameters(family))
         line = f"| `{name}` | {meaning} | {given} |"
         assert line in page
-
-
-def test_own_graph_has_every_format_that_can_be_imported():
-    page = (ROOT / "docs/own-graph.md").read_text(encoding="utf-8")
-    for name in importable_formats():
-        assert re.search(rf"^\| [^|]*`{name}`[^|]* \|", page, re.MULTILINE), name
 
 
 def test_settings_of_commands_exist():
