@@ -359,7 +359,7 @@ REFUSED = [
     ("train.lrr", 1, "train.lrr = 1 is not a setting; expected one of augmentations, ", "did you mean train.lr?"),
     ("gfpush.top_k", 0, "gfpush.top_k is 0", "expected greater than or equal to 1"),
     ("train.lr", "abc", "train.lr is 'abc'", "expected a valid number"),
-    ("matrix", "foo", "matrix is 'foo'", "expected one of ppr, avg, single, heat, custom"),
+    ("matrix", "foo", "matrix is 'foo'", "expected one of ppr, avg, single"),
     ("dataset", "../x", "dataset is '../x'", "mag-scholar-c, pubmed, reddit (the cards in data/catalog)"),
     ("dataset", "nosuch", "dataset is 'nosuch'", "expected one of amazon2m, aminer-cs, citeseer, cora, "),
     # No such dataset or matrix, in other ways
