@@ -120,9 +120,10 @@ def _card_file(name: str, root: Path, *, replace: bool) -> Path:
 
 def _source(file_format: str, read: Reading, files: list[Path], root: Path) -> dict[str, Any]:
     """The card's section on where the files are and how they are read."""
+    how = read.model_dump(exclude_defaults=True)
     return {
         "format": file_format,
-        "read": read.model_dump(exclude_defaults=True),
+        **({"read": how} if how else {}),
         "files": {file.name: _sha256(file) for file in files},
         "places": [{"local": {file.name: _path(file, root) for file in files}}, {"mirror": "GRANDPLUS_MIRROR"}],
     }

@@ -45,38 +45,40 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
     See `grandplus.datasets.formats.Format`.
     """
     how = source.read
+    edges, ends = _edges(folder, how)
+    table = None if how.nodes is None else look(folder / how.nodes, header=isinstance(how.id, str))
+    if table is None:
+        starts, stops = same_type(*ends)
+        ids = pc.unique(pa.concat_arrays([starts, stops]))
+    else:
+        id_column = table.column(how.id or _raise_unset("id", folder))
+        starts, stops, ids = same_type(*ends, *ids_of(table, [id_column]))
+        check_unique(ids, table)
+    labels, classes = _labels(table, how.label, len(ids), source)
+    features, feature_names = _features(folder, table, how, ids)
+    by_id = order_of(ids)
+    sorted_ids = ids.take(pa.array(by_id))
+    return RawGraph(
+        edges=np.stack([known_rows(end, sorted_ids, edges, how.nodes) for end in (starts, stops)]),
+        nodes=len(ids),
+        features=None if features is None else features[by_id],
+        labels=labels[by_id],
+        classes=classes,
+        node_ids=as_numpy(sorted_ids),
+        splits=[],
+        feature_names=feature_names,
+    )
+
+
+def _edges(folder: Path, how: Reading) -> tuple[Table, list[list[pa.Array]]]:
+    """The edge table, and the ids at both ends of its edges, in pieces."""
     first, second = how.ends or _raise_unset("ends", folder)
     edges = look(folder / (how.edges or _raise_unset("edges", folder)), header=isinstance(first, str))
     ends = [edges.column(first), edges.column(second)]
     others = [str(edges.named(column)) for column in range(edges.width) if column not in ends]
     if others and how.weights is None:
         raise_weighted(f"has more than two columns: {', '.join(others[:10])}", edges.file)
-    pieces = ids_of(edges, ends)
-    if how.nodes is None:
-        starts, stops = same_type(*pieces)
-        ids = pc.unique(pa.concat_arrays([starts, stops]))
-        order_of_ids = order_of(ids)
-        labels, classes, features, feature_names = np.full(len(ids), -1), list[str](), None, None
-    else:
-        nodes = look(folder / how.nodes, header=isinstance(how.id, str))
-        id_column = nodes.column(how.id or _raise_unset("id", folder))
-        starts, stops, ids = same_type(*pieces, *ids_of(nodes, [id_column]))
-        check_unique(ids, nodes)
-        order_of_ids = order_of(ids)
-        labels, classes = _labels(nodes, how.label, len(ids), source)
-        features, feature_names = _features(folder, nodes, how, ids)
-        labels, features = labels[order_of_ids], None if features is None else features[order_of_ids]
-    ids = ids.take(pa.array(order_of_ids))
-    return RawGraph(
-        edges=np.stack([known_rows(end, ids, edges, how.nodes) for end in (starts, stops)]),
-        nodes=len(ids),
-        features=features,
-        labels=labels,
-        classes=classes,
-        node_ids=as_numpy(ids),
-        splits=[],
-        feature_names=feature_names,
-    )
+    return edges, ids_of(edges, ends)
 
 
 def _raise_unset(name: str, folder: Path) -> NoReturn:
@@ -84,16 +86,21 @@ def _raise_unset(name: str, folder: Path) -> NoReturn:
     raise GrandPlusError(f"source.read.{name} is not set", where=folder, fix=fix)
 
 
-def _labels(nodes: Table, label: Column | None, count: int, source: Source) -> tuple[NDArray[np.int64], list[str]]:
-    if label is None:
+def _labels(
+    nodes: Table | None, label: Column | None, count: int, source: Source
+) -> tuple[NDArray[np.int64], list[str]]:
+    """Labels in the order of the node table, and the names of the classes."""
+    if nodes is None or label is None:
         return np.full(count, -1), []
     pieces = [piece for (piece,) in nodes.pieces([nodes.column(label)])]
     where = f"{nodes.file}, column {label}"
     return class_numbers(pieces, source, where, nodes.line)
 
 
-def _features(folder: Path, nodes: Table, how: Reading, ids: pa.Array) -> tuple[Any, list[str] | None]:
+def _features(folder: Path, nodes: Table | None, how: Reading, ids: pa.Array) -> tuple[Any, list[str] | None]:
     """Features in the order of the node table, and their names; None for what there is not."""
+    if nodes is None:
+        return None, None
     if how.features is not None:
         return feature_files.read(folder / how.features, ids), None
     taken = [nodes.column(column) for column in (how.id, how.label, *how.ignore) if column is not None]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -51,26 +52,35 @@ def roles_of(files: list[Path], asked: Reading) -> Reading | None:
     if nodes is not None:
         edges = _with_its_header(edges, nodes)
     ends = _ends(edges, asked)
-    read = asked.model_copy(
-        update={"edges": edges.file.name, "ends": ends, "features": features.name if features else None}
-    )
-    if nodes is None:
-        return read
+    roles = {"edges": edges.file.name, "ends": ends, "features": features.name if features else None}
+    if nodes is not None:
+        roles |= _columns_of_nodes(nodes, edges, ends, asked, in_table=features is None)
+    return asked.model_copy(update=roles)
+
+
+def _columns_of_nodes(
+    nodes: Table, edges: Table, ends: tuple[Column, Column], asked: Reading, *, in_table: bool
+) -> dict[str, Any]:
+    """The columns of the node table that hold ids and labels, and those that are to be ignored.
+
+    Parameters
+    ----------
+    in_table : bool
+        Whether the other columns are features.
+    """
     ident = nodes.column(_column(nodes, asked.id)) if asked.id is not None else _id(nodes, edges, ends)
     label = nodes.column(_column(nodes, asked.label)) if asked.label is not None else _label(nodes, ident)
     ignore = {nodes.column(_column(nodes, column)) for column in asked.ignore}
-    if features is None:
+    if in_table:
         spare = [column for column in range(nodes.width) if column not in (ident, label)]
         ignore |= {column for column in spare if not _mostly_numbers(nodes.values(column))}
         ignore |= {column for column in spare if nodes.names and nodes.names[column].lower() in IDS}
-    return read.model_copy(
-        update={
-            "nodes": nodes.file.name,
-            "id": nodes.named(ident),
-            "label": None if label is None else nodes.named(label),
-            "ignore": [nodes.named(column) for column in sorted(ignore - {ident, label})],
-        }
-    )
+    return {
+        "nodes": nodes.file.name,
+        "id": nodes.named(ident),
+        "label": None if label is None else nodes.named(label),
+        "ignore": [nodes.named(column) for column in sorted(ignore - {ident, label})],
+    }
 
 
 def _edges(tables: dict[str, Table], asked: Reading) -> Table:
