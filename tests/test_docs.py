@@ -119,5 +119,16 @@ def test_settings_of_commands_exist():
                 assert name in (params[section] if section else params) or key in EXAMPLES, key
 
 
+def test_the_example_of_the_readme_runs(capsys):
+    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"^```python\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    exec(compile(example, "README.md", "exec"), {})
+    stated = re.search(r"print\(.*\)  # ([\d.]+)", example)
+    assert stated
+    assert float(capsys.readouterr().out) == pytest.approx(
+        float(stated[1]), abs=0.05
+    )  # another processor rounds otherwise
+
+
 def test_the_readme_is_short():
     assert len((ROOT / "README.md").read_text().splitlines()) < 200

@@ -321,9 +321,9 @@ def test_a_mistake_about_single_nodes_is_told_in_a_line(command):
         assert len(errors.splitlines()) == 1
 
 
-def test_the_readmes_python_gives_what_the_pipeline_gave(project):
-    """Each Python block of the README runs; the first prints trial 0's accuracy."""
-    blocks = re.findall(r"```python\n(.*?)```", (project.folder / "README.md").read_text(), re.DOTALL)
+def test_the_python_of_the_docs_gives_what_the_pipeline_gave(project):
+    """Each Python block of docs/python.md runs; the first prints trial 0's accuracy."""
+    blocks = re.findall(r"```python\n(.*?)```", (project.folder / "docs/python.md").read_text(), re.DOTALL)
     printed = [
         subprocess.run(
             [sys.executable, "-c", block], cwd=project.folder, capture_output=True, text=True, check=True
