@@ -19,9 +19,9 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 
 from benchmarks.lines import print_line
+from grandplus.methods.grandplus.fused.random_propagation import RandomPropagation
 from grandplus.methods.grandplus.method import VALIDATE_EVERY, EarlyStopping
-from grandplus.methods.grandplus.model import MLP, Snapshot, as_input
-from grandplus.methods.grandplus.random_propagation import RandomPropagation
+from grandplus.methods.grandplus.mlp import MLP, Snapshot
 from grandplus.pipeline.cases import BEST_MATRIX, Case, prepare, train_blind
 from grandplus.runtime import pools
 
@@ -122,7 +122,7 @@ def record(case: Case, trials: int, trial: int) -> tuple[NDArray[np.bool_], NDAr
     propagation = RandomPropagation(
         prepared.graph.features, prepared.rows, dropnode=settings.dropnode, renormalize=settings.renormalize
     )
-    inputs = as_input(propagation.expected(split.val), "cpu")
+    inputs = propagation.expected(split.val)
     labels = torch.tensor(prepared.graph.labels[split.val])
 
     def score(model: MLP) -> tuple[NDArray[np.bool_], NDArray[np.float32]]:

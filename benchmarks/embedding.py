@@ -18,10 +18,13 @@ import torch
 from numpy.typing import NDArray
 
 from benchmarks.lines import print_line
-from grandplus.methods.grandplus.adam import Adam
-from grandplus.methods.grandplus.losses import losses
-from grandplus.methods.grandplus.model import MLP
-from grandplus.methods.grandplus.random_propagation import RandomPropagation
+from grandplus.graph.adjacency import as_adjacency
+from grandplus.graph.graph import Graph
+from grandplus.graph.splits import Split
+from grandplus.methods.grandplus.fused.backend import Fused
+from grandplus.methods.grandplus.mlp import MLP
+from grandplus.methods.grandplus.settings import Settings
+from grandplus.methods.protocol import Task
 from grandplus.pipeline.settings import load_settings
 from grandplus.propagation.rows import Rows, RowsInfo
 
@@ -35,34 +38,35 @@ class Steps:
     def __init__(self, width: int) -> None:
         self.rng = np.random.default_rng(0)
         settings = load_settings(dataset="twin-mag-scholar-c", matrix="single").train
+        assert isinstance(settings, Settings)
         neighbors = self.rng.integers(0, NODES, (ROWS, NEIGHBORS)).astype(np.int32)
-        weights = np.full(neighbors.shape, 1 / NEIGHBORS, np.float32)
+        values = np.full(neighbors.shape, 1 / NEIGHBORS, np.float32)
         info = RowsInfo("custom", (1.0,), 0.0, NEIGHBORS, NODES, "")
-        rows = Rows(np.arange(ROWS), neighbors, weights, np.zeros(ROWS, np.float32), info)
-        words = _words(self.rng, width)
-        self.propagation = RandomPropagation(words, rows, dropnode=settings.dropnode, renormalize=True, sparse=True)
+        rows = Rows(np.arange(ROWS), neighbors, values, np.zeros(ROWS, np.float32), info)
+        no_edges, nobody = as_adjacency(sp.csr_array((NODES, NODES))), np.empty(0, np.int64)
+        classes = [f"class {number}" for number in range(CLASSES)]
+        graph = Graph(no_edges, _words(self.rng, width), np.zeros(NODES, np.int64), classes, np.arange(NODES))
         torch.manual_seed(0)
-        self.model = MLP(width, CLASSES, settings)
-        rates = settings.lr, settings.weight_decay, settings.clip
-        self.adam = Adam(self.model.parameters(), *rates, self.model.embedding)
-        self.options = settings.model_dump(include={"temperature", "distance", "consistency_mean"})
+        self.mlp = MLP(width, CLASSES, settings)
+        task = Task(graph, Split(nobody, nobody, nobody, nobody), rows)
+        self.compute, self.augmentations = Fused(task, settings, self.mlp, self.rng), settings.augmentations
 
     @property
-    def rows_touched(self) -> int:
-        """Of W⁰, by the last batch."""
-        assert self.model.embedding
-        return len(self.model.embedding.touched)
+    def rows_used(self) -> int:
+        """How many rows of W⁰ the last batch used."""
+        assert self.mlp.embedding is not None
+        return len(self.mlp.embedding.columns)
 
     def seconds(self, steps: int) -> float:
-        """Of a step, on average."""
+        """Mean of so many steps."""
         labels = torch.from_numpy(self.rng.integers(0, CLASSES, BATCH // 2))
         start = time.perf_counter()
         for _ in range(steps):
             nodes = self.rng.choice(ROWS, BATCH, replace=False)
-            logits = self.model(self.propagation.draw(nodes, self.rng, copies=2), self.rng, 2).view(2, BATCH, -1)
-            loss = losses(logits, labels, weight=1.0, confidence=2 / CLASSES, **self.options)
-            loss.total.backward()  # type: ignore[no-untyped-call]
-            self.adam.step()
+            logits = self.compute.logits(self.compute.augmented(nodes)).view(self.augmentations, BATCH, -1)
+            loss, _ = self.compute.losses(logits, labels, 1.0)
+            loss.backward()  # type: ignore[no-untyped-call]
+            self.compute.adam.step()
         return (time.perf_counter() - start) / steps
 
 
@@ -82,12 +86,12 @@ def main() -> None:
     torch.set_num_threads(1)
     wide, narrow = Steps(WIDE), Steps(NARROW)
     for repeat in range(options.repeats + 1):
-        found = [steps.seconds(options.steps) for steps in (wide, narrow)]
+        of_wide, of_narrow = (steps.seconds(options.steps) for steps in (wide, narrow))
         if repeat:  # the first warms up
             print_line(
-                benchmark="embedding", repeat=repeat - 1, features=WIDE, ms_a_step=1000 * found[0],
-                rows_touched=wide.rows_touched, reference_features=NARROW,
-                reference_ms=1000 * found[1], to_reference=found[0] / found[1],
+                benchmark="embedding", repeat=repeat - 1, features=WIDE, ms_a_step=1000 * of_wide,
+                rows_used=wide.rows_used, reference_features=NARROW,
+                reference_ms=1000 * of_narrow, to_reference=of_wide / of_narrow,
             )  # fmt: skip
 
 

@@ -20,9 +20,16 @@ import torch.nn.functional as F
 from torch import nn
 
 from benchmarks.lines import print_line
-from grandplus.methods.grandplus.losses import consistency_loss, supervised_loss, warmup_weight
-from grandplus.methods.grandplus.method import VALIDATE_EVERY, EarlyStopping, batches, fit
-from grandplus.methods.grandplus.model import MLP
+from grandplus.methods.grandplus.method import (
+    VALIDATE_EVERY,
+    EarlyStopping,
+    batches,
+    consistency_loss,
+    fit,
+    supervised_loss,
+    warmup_weight,
+)
+from grandplus.methods.grandplus.mlp import MLP
 from grandplus.methods.grandplus.settings import Settings as Train
 from grandplus.methods.protocol import Task
 from grandplus.pipeline.cases import BEST_MATRIX, Case, prepare
@@ -87,10 +94,7 @@ def plain(case: Case, steps: int, trial: int) -> dict[str, float]:
         weight = warmup_weight(step, lambda_max=settings.lambda_max, warmup=settings.warmup)
         loss = supervised_loss(logits[:, : len(labelled)], labels[labelled]) + weight * consistency_loss(
             logits[:, len(labelled) :],
-            temperature=settings.temperature,
-            confidence=2 / len(graph.classes),
-            distance=settings.distance,
-            consistency_mean=settings.consistency_mean,
+            settings,
         )
         adam.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]

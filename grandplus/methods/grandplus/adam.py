@@ -1,39 +1,31 @@
-"""Adam on the CPU in one pass over each parameter, and PyTorch's on a GPU."""
+"""PyTorch's Adam, for models with an embedding too."""
 
 from __future__ import annotations
 
-import functools
-import math
-import weakref
 from collections.abc import Iterable
-from typing import Any
 
-import numpy as np
 import torch
-from numba import types
-from torch import Tensor
+from torch import Tensor, nn
 
-from grandplus.kernels.compiled import FLOAT32, INT64, compiled, matrix, writable
-from grandplus.kernels.prefetch import prefetch
-from grandplus.methods.grandplus.embedding import Embedding
+from grandplus.methods.grandplus.mlp import Embedding
 
 BETAS = 0.9, 0.999
 EPS = 1e-8
-AHEAD, LINE = 8, 16  # rows that are prefetched, and float32 a cache line
 
 
 class Adam:
-    """Adam (Kingma and Ba, ICLR 2015) with L2 weight decay in the gradient.
+    """Adam (Kingma and Ba, ICLR 2015) with L2 weight decay in the gradient, on any device.
 
-    As torch.optim.Adam, whose first use imports PyTorch's compiler: seconds in each process.
-    Without clipping a parameter is updated as soon as its gradient is there, and still in the cache.
-    Of an embedding only the rows that the batch used are updated, decay and moments included, as by
-    torch.optim.SparseAdam.
+    Of an embedding only the rows that the batch used are updated, decay and moments included.
 
     Parameters
     ----------
-    parameters : float32, on the CPU
-    clip : largest norm of all gradients together; 0: no clipping
+    parameters : iterable of float32 tensors
+    lr : float
+    weight_decay : float
+    clip : float
+        Largest norm of all gradients together; 0: no clipping.
+    embedding : Embedding, optional
     """
 
     def __init__(
@@ -46,136 +38,29 @@ class Adam:
     ) -> None:
         self.parameters, self.embedding = list(parameters), embedding
         self.lr, self.weight_decay, self.clip = lr, weight_decay, clip
-        self._moments = {tensor: np.zeros((2, tensor.numel()), np.float32) for tensor in self.parameters}
-        if embedding:  # both moments of a row side by side
-            self._of_rows = np.zeros((embedding.weight.shape[0], 2 * embedding.weight.shape[1]), np.float32)
+        in_one_launch = all(tensor.is_cuda for tensor in self.parameters)
+        self._adam = torch.optim.Adam(self.parameters, lr, BETAS, EPS, weight_decay, fused=in_one_launch)
+        if embedding is not None:
+            self._moments = torch.zeros(2, *embedding.weight.shape, device=embedding.weight.device)
         self._steps = 1
-        if not clip:
-            # Held weakly: a cycle through a hook is never freed, with the parameters and moments in it.
-            update = weakref.WeakMethod(self._update)
-            for tensor in self.parameters:
-                tensor.register_post_accumulate_grad_hook(lambda tensor: update()(tensor))  # type: ignore[no-untyped-call, misc]
 
     def step(self) -> None:
         """To be called after each backward pass: gradients are used and forgotten."""
-        scale = 1.0
         if self.clip:
-            rows = [self.embedding.rows] if self.embedding else []
-            gradients = [_flat(tensor.grad) for tensor in [*self.parameters, *rows]]
-            norm = math.sqrt(sum(float(np.dot(gradient, gradient)) for gradient in gradients))
-            scale = min(1.0, self.clip / (norm + 1e-6))
-            for tensor in self.parameters:
-                self._update(tensor, scale)
-        if self.embedding:
-            self._update_rows(self.embedding, scale)
-        self._steps += 1
-
-    def _update(self, tensor: Tensor, scale: float = 1.0) -> None:
-        values, gradient = _flat(tensor.detach()), _flat(tensor.grad)
-        _kernel()(values, gradient, *self._moments[tensor], *self._rates(scale))
-        tensor.grad = None
-
-    def _update_rows(self, embedding: Embedding, scale: float) -> None:
-        assert embedding.rows.grad is not None
-        values, gradient = embedding.rows.detach().numpy(), embedding.rows.grad.numpy()
-        table = embedding.weight.numpy(), self._of_rows
-        _rows_kernel()(*table, embedding.touched, values, gradient, *self._rates(scale))
-
-    def _rates(self, scale: float) -> tuple[float, float, float, float]:
-        first, second = (1 - beta**self._steps for beta in BETAS)
-        return scale, self.weight_decay, self.lr / first, second
-
-
-class AdamOnGPU:
-    """The same by PyTorch."""
-
-    def __init__(
-        self,
-        parameters: Iterable[Tensor],
-        lr: float,
-        weight_decay: float,
-        clip: float,
-        embedding: Embedding | None = None,
-    ) -> None:
-        self.parameters, self.embedding = list(parameters), embedding
-        self.lr, self.weight_decay, self.clip = lr, weight_decay, clip
-        fused = all(tensor.is_cuda for tensor in self.parameters)
-        self._adam = torch.optim.Adam(self.parameters, lr, BETAS, EPS, weight_decay, fused=fused)
-        if embedding:
-            self._of_rows = torch.zeros(2, *embedding.weight.shape, device=embedding.weight.device)
-        self._steps = 1
-
-    def step(self) -> None:
-        if self.clip:
-            rows = [self.embedding.rows] if self.embedding else []
-            torch.nn.utils.clip_grad_norm_([*self.parameters, *rows], self.clip)
+            rows = [self.embedding.rows] if self.embedding is not None else []
+            nn.utils.clip_grad_norm_([*self.parameters, *rows], self.clip)
         self._adam.step()
-        self._adam.zero_grad(set_to_none=True)
-        if self.embedding:
+        self._adam.zero_grad()
+        if self.embedding is not None:
             self._update_rows(self.embedding)
         self._steps += 1
 
     def _update_rows(self, embedding: Embedding) -> None:
+        """As torch.optim.SparseAdam, with decay, and with ε where torch.optim.Adam has it."""
         assert embedding.rows.grad is not None
-        at = torch.from_numpy(embedding.touched).to(embedding.weight.device)
-        values, (m, v) = embedding.rows.detach(), self._of_rows
+        columns, values, (m, v) = embedding.columns, embedding.rows.detach(), self._moments
         slope = embedding.rows.grad + self.weight_decay * values
-        m[at] = torch.lerp(slope, m[at], BETAS[0])
-        v[at] = torch.lerp(slope * slope, v[at], BETAS[1])
+        m[columns] = torch.lerp(slope, m[columns], BETAS[0])
+        v[columns] = torch.lerp(slope * slope, v[columns], BETAS[1])
         first, second = (1 - beta**self._steps for beta in BETAS)
-        embedding.weight[at] = values - self.lr / first * m[at] / ((v[at] / second).sqrt() + EPS)
-
-
-def _flat(tensor: Tensor | None) -> Any:
-    assert tensor is not None
-    return tensor.numpy().ravel()
-
-
-@functools.cache
-def _kernel() -> Any:
-    changed = [writable(FLOAT32)] * 2
-    return compiled(_update, writable(FLOAT32), FLOAT32, *changed, *[types.float64] * 4)
-
-
-@functools.cache
-def _rows_kernel() -> Any:
-    table, given = writable(matrix(FLOAT32)), matrix(FLOAT32)
-    return compiled(_update_rows, table, table, INT64, given, given, *[types.float64] * 4)
-
-
-def _update_rows(  # type: ignore[no-untyped-def]
-    parameter, moments, touched, values, gradient, scale, weight_decay, rate, second
-):
-    """As ``_update`` for some rows, which lie anywhere in memory: so later ones are prefetched."""
-    scale, decay, rate = np.float32(scale), np.float32(weight_decay), np.float32(rate)
-    deviation, eps = np.float32(1 / np.sqrt(second)), np.float32(EPS)
-    keep_first, keep_second = np.float32(BETAS[0]), np.float32(BETAS[1])
-    new_first, new_second = np.float32(1 - BETAS[0]), np.float32(1 - BETAS[1])
-    count, width = values.shape
-    for i in range(count):
-        if i + AHEAD < count:
-            later = np.uint64(touched[i + AHEAD])
-            for column in range(0, width, LINE):
-                prefetch(parameter[later], column)
-            for column in range(0, 2 * width, LINE):
-                prefetch(moments[later], column)
-        row = np.uint64(touched[i])
-        weights, m, v = parameter[row], moments[row, :width], moments[row, width:]
-        for j in range(width):
-            slope = scale * gradient[i, j] + decay * values[i, j]
-            m[j] = keep_first * m[j] + new_first * slope
-            v[j] = keep_second * v[j] + new_second * (slope * slope)
-            weights[j] = values[i, j] - rate * m[j] / (np.sqrt(v[j]) * deviation + eps)
-
-
-def _update(parameter, gradient, m, v, scale, weight_decay, rate, second):  # type: ignore[no-untyped-def]
-    """All in float32, as vector registers hold eight of them. second: 1 - β₂ᵗ"""
-    scale, decay, rate = np.float32(scale), np.float32(weight_decay), np.float32(rate)
-    deviation, eps = np.float32(1 / np.sqrt(second)), np.float32(EPS)
-    keep_first, keep_second = np.float32(BETAS[0]), np.float32(BETAS[1])
-    new_first, new_second = np.float32(1 - BETAS[0]), np.float32(1 - BETAS[1])
-    for i in range(len(parameter)):
-        slope = scale * gradient[i] + decay * parameter[i]
-        m[i] = keep_first * m[i] + new_first * slope
-        v[i] = keep_second * v[i] + new_second * (slope * slope)
-        parameter[i] -= rate * m[i] / (np.sqrt(v[i]) * deviation + eps)
+        embedding.weight[columns] = values - self.lr / first * m[columns] / ((v[columns] / second).sqrt() + EPS)

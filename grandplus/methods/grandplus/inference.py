@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from grandplus.graph.features import Features
 from grandplus.graph.graph import Graph
-from grandplus.methods.grandplus.csr import CSR
+from grandplus.methods.grandplus.fused.csr import CSR
 from grandplus.propagation.columns import propagate_columns
 from grandplus.propagation.plan import Plan
 from grandplus.runtime import pools

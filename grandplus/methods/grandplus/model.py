@@ -1,8 +1,7 @@
-"""The MLP, and a finished model that can be saved, loaded and asked."""
+"""A finished model, which can be saved, loaded and asked."""
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self, cast
@@ -11,109 +10,15 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor
 
 from grandplus.graph.graph import Graph
 from grandplus.methods import protocol
 from grandplus.methods.grandplus import inference
-from grandplus.methods.grandplus.embedding import Embedding
-from grandplus.methods.grandplus.layer_input import layer_input
-from grandplus.methods.grandplus.random_propagation import Batch, Factors, RandomPropagation
-from grandplus.methods.grandplus.settings import Settings
-from grandplus.methods.grandplus.sparse_linear import SparseLinear
+from grandplus.methods.grandplus.fused.random_propagation import Batch, RandomPropagation
+from grandplus.methods.grandplus.mlp import MLP, SparseLinear
 from grandplus.propagation.plan import Plan, plan
 from grandplus.propagation.rows import Rows
-
-
-class MLP(nn.Module):
-    """A layer is: L2 norm of rows (if on) → BatchNorm (if on) → dropout → linear; ReLU between.
-
-    Parameters
-    ----------
-    features, classes : d and C
-    settings : embed, layers, hidden, batchnorm, row_norm, dropout_input, dropout_hidden. With embed the
-        layers come after an ``Embedding``, and take its (b, hidden)
-    """
-
-    def __init__(self, features: int, classes: int, settings: Settings) -> None:
-        super().__init__()
-        self.features = features
-        self.embedding = Embedding(features, settings.hidden) if settings.embed else None
-        widths = [settings.hidden if settings.embed else features, *[settings.hidden] * (settings.layers - 1), classes]
-        self.norms = nn.ModuleList(nn.BatchNorm1d(width) for width in widths[:-1] if settings.batchnorm)
-        self.row_norm = settings.row_norm
-        self.dropouts = [settings.dropout_input] + [settings.dropout_hidden] * (settings.layers - 1)
-        # Before a sparse product only dropout may stand, which keeps zeros zero.
-        first = nn.Linear if settings.embed or self.row_norm or self.norms else SparseLinear
-        kinds = [first, *[nn.Linear] * (settings.layers - 1)]
-        self.linears = nn.ModuleList(kind(*ends) for kind, ends in zip(kinds, itertools.pairwise(widths), strict=True))
-
-    @property
-    def takes_sparse(self) -> bool:
-        """Whether inputs may be the factors of a sparse matrix."""
-        return self.embedding is not None or isinstance(self.linears[0], SparseLinear)
-
-    def forward(self, inputs: Tensor | Factors, rng: np.random.Generator | None = None, copies: int = 1) -> Tensor:
-        """Logits (b, C) of inputs (b, d). Sparse inputs come with their dropout already done.
-
-        rng : draws the dropout while training
-        copies : equal parts of the batch, of which BatchNorm sees each by itself
-        """
-        if self.embedding is not None and isinstance(inputs, tuple):
-            inputs = self.embedding(inputs)
-        hidden = self.linears[0](inputs if isinstance(inputs, tuple) else self._into(0, inputs, rng, copies))
-        return self.after_first(hidden, rng, copies)
-
-    def after_first(self, hidden: Tensor, rng: np.random.Generator | None = None, copies: int = 1) -> Tensor:
-        """Logits (b, C) of what the first layer puts out."""
-        for number in range(1, len(self.linears)):
-            hidden = self.linears[number](self._into(number, hidden, rng, copies))
-        logits: Tensor = hidden
-        return logits
-
-    @torch.inference_mode()
-    def evaluate(self, inputs: Tensor | Factors) -> Tensor:
-        """Logits without dropout and with BatchNorm's running statistics; training goes on as before."""
-        training = self.training
-        self.eval()
-        logits: Tensor = self(inputs)
-        self.train(training)
-        return logits
-
-    def _into(self, number: int, hidden: Tensor, rng: np.random.Generator | None, copies: int) -> Tensor:
-        return layer_input(
-            hidden,
-            cast(nn.BatchNorm1d, self.norms[number]) if self.norms else None,
-            relu=number > 0,
-            row_norm=self.row_norm,
-            dropout=self.dropouts[number],
-            training=self.training,
-            copies=copies,
-            rng=rng,
-        )
-
-
-class Snapshot:
-    """A copy of a model's values, kept up to date at the cost of what has changed."""
-
-    def __init__(self) -> None:
-        self.state: dict[str, Tensor] = {}
-        self._batches = -1  # of the embedding, at the time of the copy
-
-    def take(self, model: MLP) -> None:
-        embedding = model.embedding
-        for name, tensor in model.state_dict().items():
-            if embedding is not None and tensor is embedding.weight and name in self.state:
-                newer = torch.from_numpy(np.flatnonzero(embedding.changed > self._batches)).to(tensor.device)
-                self.state[name][newer] = tensor[newer]
-            else:
-                self.state[name] = tensor.detach().clone()
-        self._batches = embedding.batches if embedding is not None else 0
-
-
-def as_input(batch: Batch, device: str) -> Tensor | Factors:
-    """A batch as ``MLP`` takes it on the device; sparse ones stay as they are."""
-    return batch if isinstance(batch, tuple) else torch.from_numpy(batch).to(device)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -172,7 +77,19 @@ class Model(protocol.RowModel):
         return self._scaled(inference.propagate_features(graph, self.weights, self.plan(graph)))
 
     def inputs_of_rows(self, graph: Graph, rows: Rows) -> Batch:
-        """What the first layer takes of each row: the mean over DropNode, as in validation while training."""
+        """What the first layer takes of each row: the mean over DropNode, as in validation while training.
+
+        Parameters
+        ----------
+        graph : Graph
+        rows : Rows
+            Of b nodes.
+
+        Returns
+        -------
+        float32 (b, d)
+            Dense or sparse, on the CPU.
+        """
         features = graph.features
         propagation = RandomPropagation(
             features,
@@ -185,9 +102,7 @@ class Model(protocol.RowModel):
 
     def predict_proba_of_rows(self, inputs: Batch) -> NDArray[np.float32]:
         """Class probabilities float32 (b, C) of the nodes whose inputs these are."""
-        device = next(self.mlp.parameters()).device
-        logits = self.mlp.evaluate(as_input(inputs, device.type))
-        return np.asarray(torch.softmax(logits, dim=-1).cpu().numpy())
+        return np.asarray(self.mlp.evaluate(inputs).softmax(dim=-1).numpy())
 
     def plan(self, graph: Graph) -> Plan:
         """How ``predict_proba`` keeps within ``GRANDPLUS_MEMORY``."""

@@ -81,6 +81,10 @@ class Settings(MethodSettings):
         """Which settings decide the number of values that are trained."""
         return ["set train.embed to true"] * (sparse and not self.embed) + ["lower train.hidden"]
 
+    def threshold(self, classes: int) -> float:
+        """γ: the least probability that makes a mean prediction count."""
+        return min(2 / classes, 1.0) if self.confidence == "auto" else self.confidence
+
     def widths(self, features: int, classes: int) -> list[int]:
         """Of the inputs of each linear layer, and of the last one's output."""
         return [self.hidden if self.embed else features, *[self.hidden] * (self.layers - 1), classes]

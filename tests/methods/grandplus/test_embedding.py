@@ -6,16 +6,18 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
-from test_csr import csr_of
+from sparse_matrices import csr_of
 
 from grandplus.graph.adjacency import as_adjacency
 from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Split
 from grandplus.methods.files import load_model
-from grandplus.methods.grandplus.adam import Adam, AdamOnGPU
-from grandplus.methods.grandplus.embedding import Embedding, _product
+from grandplus.methods.grandplus.adam import Adam
+from grandplus.methods.grandplus.fused.adam import Adam as FusedAdam
+from grandplus.methods.grandplus.fused.csr import Factors
+from grandplus.methods.grandplus.fused.embedding import Columns, take_rows
 from grandplus.methods.grandplus.method import fit
-from grandplus.methods.grandplus.model import MLP, Snapshot
+from grandplus.methods.grandplus.mlp import MLP, Embedding, Snapshot
 from grandplus.methods.protocol import Task
 from grandplus.propagation.gfpush import gfpush
 from grandplus.propagation.matrices import propagation_weights
@@ -32,96 +34,129 @@ def some_factors(rng, columns=FEATURES):
     return mixing.astype(np.float32), features.astype(np.float32)
 
 
-@pytest.mark.parametrize("training", [True, False])
-def test_product_and_gradient_are_those_of_dense_matrices(training):
-    rng = np.random.default_rng(0)
-    mixing, features = some_factors(rng)
-    embedding = Embedding(FEATURES, 7).train(training)
+class Fused:
+    """Products of a training batch, and their optimizer, by kernels."""
+
+    Adam = FusedAdam
+
+    def __init__(self, embedding):
+        self.embedding, self.columns = embedding, Columns(FEATURES)
+
+    def products(self, mixing, features):
+        columns, narrow = self.columns.used(csr_of(features))
+        rows = torch.from_numpy(take_rows(self.embedding.weight.numpy(), columns))
+        return Factors((csr_of(mixing), narrow)) @ self.embedding.use(torch.from_numpy(columns), rows)
+
+
+class Plain:
+    """The same by PyTorch."""
+
+    Adam = Adam
+
+    def __init__(self, embedding):
+        self.embedding = embedding
+
+    def products(self, mixing, features):
+        return self.embedding(torch.from_numpy(mixing @ features).to_sparse())
+
+
+WAYS = pytest.mark.parametrize("way", [Fused, Plain])
+
+
+def used_by(mixing, features, way):
+    """The columns of W⁰: the fused way takes those of all nodes, the plain one those of surviving neighbours."""
+    return (features if way is Fused else mixing @ features).any(axis=0)
+
+
+@WAYS
+def test_product_and_gradient_are_those_of_dense_matrices(way):
+    mixing, features = some_factors(np.random.default_rng(0))
+    embedding = Embedding(FEATURES, 7)
     dense = embedding.weight.clone().requires_grad_()
     expected = torch.from_numpy(mixing @ features) @ dense
-    found = embedding((csr_of(mixing), csr_of(features)))
+    found = way(embedding).products(mixing, features)
     torch.testing.assert_close(found, expected, atol=1e-6, rtol=1e-5)
-    if training:
-        upstream = torch.randn(4, 7)
-        expected.backward(upstream)
-        found.backward(upstream)
-        assert sorted(embedding.touched) == sorted(np.flatnonzero(features.any(axis=0)))
-        gradient = torch.zeros_like(dense)
-        gradient[embedding.touched] = embedding.rows.grad
-        torch.testing.assert_close(gradient, dense.grad, atol=1e-6, rtol=1e-5)
-
-
-def test_the_way_of_gpus_gives_the_same():
-    mixing, features = some_factors(np.random.default_rng(1))
-    dense = torch.randn(FEATURES, 7, requires_grad=True)
-    found = _product(csr_of(mixing), _product(csr_of(features), dense))
-    expected = torch.from_numpy(mixing @ features) @ dense
-    torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-5)
     upstream = torch.randn(4, 7)
-    gradients = [torch.autograd.grad(product, dense, upstream)[0] for product in (found, expected)]
-    torch.testing.assert_close(*gradients, atol=1e-5, rtol=1e-5)
+    expected.backward(upstream)
+    found.backward(upstream)
+    assert embedding.columns.tolist() == np.flatnonzero(used_by(mixing, features, way)).tolist()
+    gradient = torch.zeros_like(dense)
+    gradient[embedding.columns] = embedding.rows.grad
+    torch.testing.assert_close(gradient, dense.grad, atol=1e-6, rtol=1e-5)
+
+
+@pytest.mark.parametrize("make", [torch.Tensor.to_sparse, lambda dense: Factors((csr_of(dense.numpy()),))])
+def test_without_training_all_rows_serve(train_settings, make):
+    mixing, features = some_factors(np.random.default_rng(0))
+    mlp = MLP(FEATURES, 3, train_settings(embed=True))
+    inputs = torch.from_numpy(mixing @ features)
+    torch.testing.assert_close(mlp.evaluate(make(inputs)), mlp.evaluate(inputs @ mlp.embedding.weight))
+
+
+def moments_of(adam):
+    """Both moments of the embedding's rows, with a row for each column of the features."""
+    return [adam._moments_of_rows] if isinstance(adam, FusedAdam) else [*adam._moments.numpy()]
 
 
 @pytest.mark.parametrize("clip", [0.0, 0.01])
-@pytest.mark.parametrize("optimizer", [Adam, AdamOnGPU])
-def test_untouched_rows_and_their_moments_stay_bit_for_bit(train_settings, optimizer, clip):
+@WAYS
+def test_untouched_rows_and_their_moments_stay_bit_for_bit(train_settings, way, clip):
     rng = np.random.default_rng(2)
     mlp = MLP(FEATURES, 3, train_settings(embed=True))
-    adam = optimizer(mlp.parameters(), 0.1, 0.01, clip, mlp.embedding)
+    batch, adam = way(mlp.embedding), way.Adam(mlp.parameters(), 0.1, 0.01, clip, mlp.embedding)
     for columns in (FEATURES, 50, 20):
-        moments = np.asarray(adam._of_rows)  # (d, 2 h), or (2, d, h) on a GPU
-        parts = mlp.embedding.weight.numpy(), *(moments if moments.ndim == 3 else [moments])
+        parts = [mlp.embedding.weight.numpy(), *moments_of(adam)]
         before = [part.copy() for part in parts]
         mixing, features = some_factors(rng, columns)
-        mlp((csr_of(mixing), csr_of(features)), rng).square().sum().backward()
+        mlp(batch.products(mixing, features)).square().sum().backward()
         adam.step()
-        used = features.any(axis=0)
-        for part, earlier in zip(parts, before, strict=True):
+        used, reached = used_by(mixing, features, way), (mixing @ features).any(axis=0)
+        after = [mlp.embedding.weight.numpy(), *moments_of(adam)]
+        for part, earlier in zip(after, before, strict=True):
             np.testing.assert_array_equal(part[~used], earlier[~used])
-            reached = (mixing @ features).any(axis=0)
             assert (part[reached] != earlier[reached]).any(axis=1).all()
 
 
-def test_rows_follow_pytorchs_sparse_adam():
-    """Three steps, each touching other rows; both of our ways."""
+@WAYS
+def test_rows_follow_pytorchs_sparse_adam(way):
+    """Three steps, each touching other rows."""
     start = torch.randn(FEATURES, 5)
     reference = torch.nn.Parameter(start.clone())
     sparse = torch.optim.SparseAdam([reference], lr=0.05)
-    ours = []
-    for optimizer in (Adam, AdamOnGPU):
-        embedding = Embedding(FEATURES, 5)
-        embedding.weight.copy_(start)
-        ours.append((embedding, optimizer([torch.zeros(1, requires_grad=True)], 0.05, 0.0, 0.0, embedding)))
+    embedding = Embedding(FEATURES, 5)
+    embedding.weight.copy_(start)
+    batch, adam = way(embedding), way.Adam([torch.zeros(1, requires_grad=True)], 0.05, 0.0, 0.0, embedding)
     rng = np.random.default_rng(3)
     for _ in range(3):
         mixing, features = some_factors(rng)
         upstream = torch.from_numpy(rng.standard_normal((4, 5)).astype(np.float32))
-        for embedding, adam in ours:
-            embedding((csr_of(mixing), csr_of(features))).backward(upstream)
-            for parameter in adam.parameters:
-                parameter.grad = torch.zeros_like(parameter)
-            adam.step()
+        batch.products(mixing, features).backward(upstream)
+        for parameter in adam.parameters:
+            parameter.grad = torch.zeros_like(parameter)
+        adam.step()
         dense = torch.from_numpy((mixing @ features).T) @ upstream
-        used = torch.from_numpy(np.flatnonzero(features.any(axis=0)))
+        used = torch.from_numpy(np.flatnonzero(used_by(mixing, features, way)))
         reference.grad = torch.sparse_coo_tensor(used[None], dense[used], start.shape, check_invariants=True)
         sparse.step()
-    for embedding, _ in ours:
-        torch.testing.assert_close(embedding.weight, reference.detach(), atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(embedding.weight, reference.detach(), atol=1e-5, rtol=1e-4)
 
 
 def test_a_snapshot_is_a_copy_of_that_moment(train_settings):
     rng = np.random.default_rng(4)
     mlp = MLP(FEATURES, 3, train_settings(embed=True))
-    adam = Adam(mlp.parameters(), 0.1, 0.0, 0.0, mlp.embedding)
+    batch, adam = Fused(mlp.embedding), FusedAdam(mlp.parameters(), 0.1, 0.0, 0.0, mlp.embedding)
     snapshots = Snapshot(), Snapshot()  # the second is taken at every other step
     for step in range(6):
-        mlp(tuple(map(csr_of, some_factors(rng, 40))), rng).square().sum().backward()
+        mlp(batch.products(*some_factors(rng, 40))).square().sum().backward()
         adam.step()
         for snapshot in snapshots[: 1 + step % 2]:
+            table = snapshot.state.get("embedding.weight")
             snapshot.take(mlp)
             for name, tensor in mlp.state_dict().items():
                 assert torch.equal(snapshot.state[name], tensor)
                 assert snapshot.state[name].data_ptr() != tensor.data_ptr()
+            # Only what has changed is copied into the table that is there.
+            assert table is None or snapshot.state["embedding.weight"] is table
 
 
 @pytest.fixture(scope="module")

@@ -5,16 +5,19 @@ import math
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 
-from grandplus.methods.grandplus.losses import consistency_loss, losses, sharpen, supervised_loss, warmup_weight
+from grandplus.methods.grandplus.method import consistency_loss, sharpen, supervised_loss, warmup_weight
+from grandplus.methods.grandplus.settings import Settings
 
 MEAN = pytest.mark.parametrize("consistency_mean", ["batch", "confident"])
 
 
 def logits_of(probabilities):
     return torch.tensor(probabilities, dtype=torch.float64).log()
+
+
+def consistency(logits, **settings):
+    return consistency_loss(logits, Settings(**settings))
 
 
 def reference(probabilities, temperature, confidence, distance, consistency_mean):
@@ -45,10 +48,10 @@ def test_consistency_loss_by_hand():
     # .09 + .09 and 0. Node 1: mean (.5, .5) is below γ = .7 and counts only in the divisor 2 · 2.
     logits = logits_of([[[0.6, 0.4], [0.4, 0.6]], [[0.9, 0.1], [0.6, 0.4]]])
     settings = {"temperature": 0.5, "confidence": 0.7, "distance": "l2"}
-    loss = consistency_loss(logits, consistency_mean="batch", **settings)
+    loss = consistency(logits, consistency_mean="batch", **settings)
     assert loss.item() == pytest.approx(0.18 / 4, rel=1e-12)
     # Over confident nodes alone the divisor is 1 · 2.
-    loss = consistency_loss(logits, consistency_mean="confident", **settings)
+    loss = consistency(logits, consistency_mean="confident", **settings)
     assert loss.item() == pytest.approx(0.18 / 2, rel=1e-12)
 
 
@@ -61,7 +64,7 @@ def test_consistency_loss_is_the_papers_formula(distance, confidence, temperatur
     probabilities = rng.dirichlet(np.ones(4), size=(3, 20))
     settings = {"temperature": temperature, "confidence": confidence, "distance": distance}
     settings["consistency_mean"] = consistency_mean
-    found = consistency_loss(logits_of(probabilities), **settings)
+    found = consistency(logits_of(probabilities), **settings)
     assert found.item() == pytest.approx(reference(probabilities, **settings), rel=1e-9)
 
 
@@ -69,9 +72,7 @@ def test_consistency_loss_is_the_papers_formula(distance, confidence, temperatur
 @MEAN
 def test_no_confident_node_gives_zero_and_no_gradient(distance, consistency_mean):
     logits = torch.zeros(2, 5, 3, requires_grad=True)
-    loss = consistency_loss(
-        logits, temperature=0.1, confidence=0.9, distance=distance, consistency_mean=consistency_mean
-    )
+    loss = consistency(logits, temperature=0.1, confidence=0.9, distance=distance, consistency_mean=consistency_mean)
     loss.backward()
     assert loss.item() == 0
     assert torch.equal(logits.grad, torch.zeros_like(logits))
@@ -80,7 +81,7 @@ def test_no_confident_node_gives_zero_and_no_gradient(distance, consistency_mean
 @MEAN
 def test_no_unlabelled_node_gives_zero(consistency_mean):
     logits = torch.zeros(2, 0, 3, requires_grad=True)
-    loss = consistency_loss(logits, temperature=0.1, confidence=0.0, distance="l2", consistency_mean=consistency_mean)
+    loss = consistency(logits, temperature=0.1, confidence=0.0, distance="l2", consistency_mean=consistency_mean)
     loss.backward()
     assert loss.item() == 0
 
@@ -89,7 +90,7 @@ def test_no_unlabelled_node_gives_zero(consistency_mean):
 def test_the_pseudo_label_is_a_constant(distance):
     """The gradient equals that with the sharpened mean put in as a number."""
     logits = torch.randn(2, 6, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(0), requires_grad=True)
-    consistency_loss(logits, temperature=0.5, confidence=0.4, distance=distance, consistency_mean="batch").backward()
+    consistency(logits, temperature=0.5, confidence=0.4, distance=distance, consistency_mean="batch").backward()
     found, logits.grad = logits.grad.clone(), None
     probabilities = logits.softmax(-1)
     mean = probabilities.detach().mean(0)
@@ -102,9 +103,7 @@ def test_the_pseudo_label_is_a_constant(distance):
 def test_certain_predictions_stay_finite():
     logits = torch.tensor([[[200.0, 0.0, -200.0]]], requires_grad=True)
     for distance in ("l2", "kl"):
-        loss = consistency_loss(
-            logits, temperature=0.1, confidence=0.5, distance=distance, consistency_mean="confident"
-        )
+        loss = consistency(logits, temperature=0.1, confidence=0.5, distance=distance, consistency_mean="confident")
         loss.backward()
         assert loss.isfinite()
         assert logits.grad.isfinite().all()
@@ -117,45 +116,3 @@ def test_sharpening_tends_to_one_hot():
 
 def test_no_warmup_is_full_weight_at_once():
     assert warmup_weight(0, lambda_max=1.5, warmup=0) == 1.5
-
-
-@given(
-    seed=st.integers(0, 2**32 - 1),
-    copies=st.integers(1, 3),
-    labelled=st.integers(1, 4),
-    unlabelled=st.integers(0, 4),
-    classes=st.integers(2, 6),
-    temperature=st.sampled_from([0.1, 0.5, 1.0]),
-    confidence=st.sampled_from([0.0, 0.5, 0.9]),
-    distance=st.sampled_from(["l2", "kl"]),
-    weight=st.sampled_from([0.0, 0.3, 2.0]),
-    consistency_mean=st.sampled_from(["batch", "confident"]),
-)
-def test_all_in_one_pass_equals_the_formulas_with_their_gradients(
-    seed, copies, labelled, unlabelled, classes, temperature, confidence, distance, weight, consistency_mean
-):
-    generator = torch.Generator().manual_seed(seed)
-    logits = 3 * torch.randn(copies, labelled + unlabelled, classes, generator=generator)
-    labels = torch.randint(classes, (labelled,), generator=generator)
-    settings = {"temperature": temperature, "confidence": confidence, "distance": distance}
-    settings["consistency_mean"] = consistency_mean
-    exact = logits.double().requires_grad_()
-    expected = supervised_loss(exact[:, :labelled], labels), consistency_loss(exact[:, labelled:], **settings)
-    (expected[0] + weight * expected[1]).backward()
-    logits.requires_grad_()
-    found = losses(logits, labels, weight=weight, **settings)
-    (2 * found.total).backward()
-    assert found.supervised == pytest.approx(expected[0].item(), rel=1e-6)
-    assert found.consistency == pytest.approx(expected[1].item(), rel=1e-6, abs=1e-9)
-    assert found.total.item() == pytest.approx(found.supervised + weight * found.consistency, rel=1e-6)
-    torch.testing.assert_close(logits.grad.double(), 2 * exact.grad, rtol=1e-4, atol=1e-6)
-
-
-@pytest.mark.parametrize("distance", ["l2", "kl"])
-def test_certain_predictions_stay_finite_in_one_pass(distance):
-    logits = torch.tensor([[[200.0, 0.0, -200.0], [900.0, 0.0, -900.0]]] * 2, requires_grad=True)
-    settings = {"temperature": 0.1, "confidence": 0.5, "distance": distance, "consistency_mean": "confident"}
-    found = losses(logits, torch.tensor([0]), weight=1.0, **settings)
-    found.total.backward()
-    assert found.total.isfinite()
-    assert logits.grad.isfinite().all()

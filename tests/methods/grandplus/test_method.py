@@ -11,7 +11,7 @@ from grandplus.graph.adjacency import as_adjacency
 from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Split
 from grandplus.methods.grandplus.method import EarlyStopping, batches, fit
-from grandplus.methods.grandplus.model import MLP
+from grandplus.methods.grandplus.mlp import MLP
 from grandplus.methods.protocol import Task
 from grandplus.propagation.gfpush import gfpush
 from grandplus.propagation.matrices import propagation_weights

@@ -1,16 +1,18 @@
 """The MLP's layers against plain formulas; models that are saved, loaded and damaged."""
 
+import functools
 import json
 
 import numpy as np
 import pytest
 import torch
 from safetensors import safe_open
-from test_csr import csr_of
+from sparse_matrices import csr_of
 
 from grandplus.methods.files import load_model
-from grandplus.methods.grandplus.model import MLP, Model
-from grandplus.methods.grandplus.sparse_linear import SparseLinear
+from grandplus.methods.grandplus.fused.csr import Factors
+from grandplus.methods.grandplus.mlp import MLP, Noise, SparseLinear, layer_input
+from grandplus.methods.grandplus.model import Model
 from grandplus.runtime.errors import ArtifactError
 
 
@@ -21,7 +23,7 @@ def some_inputs(rows=6, width=5):
 
 def test_a_layer_is_norm_then_batchnorm_then_linear_with_relu_between(train_settings):
     torch.manual_seed(0)
-    mlp = MLP(5, 3, train_settings(batchnorm=True, row_norm=True, dropout_input=0.9, dropout_hidden=0.9)).eval()
+    mlp = MLP(5, 3, train_settings(batchnorm=True, row_norm=True, dropout_input=0.9, dropout_hidden=0.9))
     for norm in mlp.norms:  # as if trained
         norm.running_mean.normal_()
         norm.running_var.uniform_(0.5, 2)
@@ -45,9 +47,10 @@ def test_layers_counts_linear_layers(train_settings, layers, ends, batchnorm):
 
 def test_dropout_stands_before_each_linear_layer(train_settings):
     torch.manual_seed(0)
-    mlp = MLP(5, 3, train_settings(dropout_input=0.999999)).train()
+    mlp = MLP(5, 3, train_settings(dropout_input=0.999999))
+    training = functools.partial(layer_input, noise=Noise())
     torch.testing.assert_close(  # nothing gets past the first dropout
-        mlp(torch.from_numpy(some_inputs())), mlp(torch.zeros(6, 5)), rtol=0, atol=0
+        mlp(torch.from_numpy(some_inputs()), training), mlp(torch.zeros(6, 5)), rtol=0, atol=0
     )
 
 
@@ -59,7 +62,11 @@ def test_sparse_inputs_give_what_dense_ones_do_with_gradients(rows, outputs):
     layer = SparseLinear(5, outputs)
     upstream = torch.randn(rows, outputs)
     results = []
-    for inputs in (torch.from_numpy(left @ right), (csr_of(left), csr_of(right)), (csr_of(left @ right),)):
+    for inputs in (
+        torch.from_numpy(left @ right),
+        Factors((csr_of(left), csr_of(right))),
+        Factors((csr_of(left @ right),)),
+    ):
         out = layer(inputs)
         out.backward(upstream)
         results.append((out.detach(), *(parameter.grad for parameter in layer.parameters())))
@@ -106,7 +113,6 @@ def test_a_model_comes_back_as_it_was_saved(model, tmp_path):
 
 def test_probabilities_are_the_softmax_of_the_logits(model):
     found = model.probabilities_of(some_inputs(rows=20_000))  # more than one block
-    model.mlp.eval()
     expected = torch.softmax(model.mlp(torch.from_numpy(some_inputs(rows=20_000))), -1).detach()
     np.testing.assert_allclose(found, expected, atol=1e-6)
     assert found.shape == (20_000, 3)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from grandplus.methods.grandplus.model import MLP
+from grandplus.methods.grandplus.mlp import MLP
 from grandplus.methods.grandplus.settings import BASE
 
 

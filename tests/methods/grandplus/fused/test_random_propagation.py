@@ -1,18 +1,19 @@
 """Augmented features: their mean, what validation sees instead, and that sparse equals dense."""
 
-import functools
 import itertools
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from grandplus.graph.adjacency import as_adjacency
 from grandplus.graph.graph import Graph
-from grandplus.methods.grandplus.model import MLP, Model
-from grandplus.methods.grandplus.random_propagation import RandomPropagation, _uniform
+from grandplus.methods.grandplus.fused.random_propagation import RandomPropagation
+from grandplus.methods.grandplus.mlp import MLP
+from grandplus.methods.grandplus.model import Model
 from grandplus.propagation.gfpush import gfpush
 from grandplus.propagation.matrices import propagation_weights
 from grandplus.runtime.errors import GrandPlusError
@@ -102,7 +103,7 @@ def test_all_ways_to_mix_draw_the_same(seed, renormalize):
     first, *others = (
         dense(
             RandomPropagation(make(features), rows, dropnode=DELTA, renormalize=renormalize, **way).draw(
-                nodes, np.random.default_rng(1), copies=2
+                nodes, np.random.default_rng(1), augmentations=2
             )
         )
         for make, way in ways
@@ -111,22 +112,12 @@ def test_all_ways_to_mix_draw_the_same(seed, renormalize):
         np.testing.assert_allclose(other, first, atol=1e-6)
 
 
-def test_copies_are_drawn_independently():
+def test_augmentations_are_drawn_independently():
     propagation = RandomPropagation(np.eye(4, dtype=np.float32), rows_of(PATH), dropnode=0.5, renormalize=False)
-    drawn = propagation.draw(np.full(4000, 1), np.random.default_rng(0), copies=2).reshape(2, 4000, 4) > 0
+    batch = dense(propagation.draw(np.full(4000, 1), np.random.default_rng(0), augmentations=2))
+    drawn = batch.reshape(2, 4000, 4) > 0
     agree = (drawn[0] == drawn[1])[:, :3].mean(axis=0)  # node 1 reaches nodes 0, 1 and 2
     assert np.all(np.abs(agree - 0.5) < 5 * 0.5 / np.sqrt(4000))
-
-
-def test_numbers_are_those_of_splitmix64():
-    """The generator's published first values from seed 1234567."""
-    state, numbers = np.uint64(1234567), []
-    with np.errstate(over="ignore"):
-        for _ in range(3):
-            state, number = _uniform(state)
-            numbers.append(number)
-    published = [6457827717110365317, 3203168211198807973, 9817491932198370423]
-    assert numbers == [float(value >> 11) * 2.0**-53 for value in published]
 
 
 def test_dropout_of_sparse_inputs_drops_the_right_share_and_scales_the_rest():
@@ -135,7 +126,7 @@ def test_dropout_of_sparse_inputs_drops_the_right_share_and_scales_the_rest():
     settings = {"dropnode": 0, "renormalize": True, "sparse": True, "dropout": 0.3}
     propagation = RandomPropagation(features, rows_of(PATH), **settings)
     whole = dense(propagation.expected(np.arange(4)))
-    [batch] = propagation.draw(np.arange(4), rng)
+    [batch] = propagation.draw(np.arange(4), rng).parts
     dropped = batch.to_dense() == 0
     assert abs(dropped.mean() - 0.3) < 5 * np.sqrt(0.3 * 0.7 / dropped.size)
     assert len(batch.data) == (~dropped).sum()  # what was dropped is not stored
@@ -148,16 +139,15 @@ def test_columns_of_a_sparse_row_are_distinct(dropout):
     batch = RandomPropagation(sp.csr_array(FEATURES), rows_of(PATH), **settings).draw(
         np.arange(4), np.random.default_rng(0)
     )
-    for factor in batch:
+    for factor in batch.parts:
         for start, end in itertools.pairwise(factor.indptr):
             assert len(set(factor.indices[start:end])) == end - start
 
 
 def test_the_second_factor_holds_each_node_that_is_needed_once():
     settings = {"dropnode": 0, "renormalize": True, "sparse": True}
-    mixing, features = RandomPropagation(sp.csr_array(FEATURES), rows_of(PATH), **settings).draw(
-        np.array([1, 0, 2]), np.random.default_rng(0), copies=3
-    )
+    propagation = RandomPropagation(sp.csr_array(FEATURES), rows_of(PATH), **settings)
+    mixing, features = propagation.draw(np.array([1, 0, 2]), np.random.default_rng(0), augmentations=3).parts
     assert mixing.shape == (9, 3)  # nodes 0, 1 and 2 are all that these rows reach
     assert sorted(map(tuple, features.to_dense())) == sorted(map(tuple, FEATURES[:3]))
 
@@ -176,4 +166,4 @@ def test_a_node_without_a_row_is_named():
 
 def dense(batch):
     """The matrix that a batch stands for."""
-    return functools.reduce(np.matmul, (factor.to_dense() for factor in batch)) if isinstance(batch, tuple) else batch
+    return batch.numpy() if isinstance(batch, torch.Tensor) else batch.to_dense()

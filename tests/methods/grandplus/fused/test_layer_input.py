@@ -1,5 +1,7 @@
 """The fused input of a layer against PyTorch's own functions, gradients included; and its dropout."""
 
+import functools
+
 import numpy as np
 import pytest
 import torch
@@ -7,22 +9,25 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from torch import nn
 
-from grandplus.methods.grandplus.layer_input import layer_input
+from grandplus.methods.grandplus.fused.layer_input import layer_input
+from grandplus.methods.grandplus.mlp import Noise
+from grandplus.methods.grandplus.mlp import layer_input as plain_layer_input
 
-PLAIN = {"relu": False, "row_norm": False, "dropout": 0.0, "training": True}
+PLAIN = {"relu": False, "row_norm": False, "dropout": 0.0, "augmentations": 1}
 
 
 def both_ways(x, with_norm, upstream, **switches):
     """Values, gradients and running statistics: by one pass of numba, and by PyTorch."""
     results = []
-    for rng in (np.random.default_rng(0), None):
+    fused = functools.partial(layer_input, rng=np.random.default_rng(0))
+    for way in (fused, functools.partial(plain_layer_input, noise=Noise())):
         inputs = x.clone().requires_grad_()
         norm = nn.BatchNorm1d(x.shape[1]) if with_norm else None
         if norm:
             torch.manual_seed(1)
             nn.init.uniform_(norm.weight, 0.5, 2)
             nn.init.uniform_(norm.bias, -1, 1)
-        out = layer_input(inputs, norm, rng=rng, **(PLAIN | switches))
+        out = way(inputs, norm, **(PLAIN | switches))
         out.backward(upstream)
         result = [out.detach(), inputs.grad]
         if norm:
@@ -31,20 +36,22 @@ def both_ways(x, with_norm, upstream, **switches):
     return results
 
 
-@example(seed=3, size=3, width=1, copies=1, relu=False, row_norm=True, with_norm=True)  # a column without variance
+@example(
+    seed=3, size=3, width=1, augmentations=1, relu=False, row_norm=True, with_norm=True
+)  # a column without variance
 @given(
     seed=st.integers(0, 2**32 - 1),
     size=st.integers(2, 9),
     width=st.integers(1, 20),
-    copies=st.integers(1, 3),
+    augmentations=st.integers(1, 3),
     relu=st.booleans(),
     row_norm=st.booleans(),
     with_norm=st.booleans(),
 )
-def test_values_and_gradients_are_pytorchs(seed, size, width, copies, relu, row_norm, with_norm):
+def test_values_and_gradients_are_pytorchs(seed, size, width, augmentations, relu, row_norm, with_norm):
     generator = torch.Generator().manual_seed(seed)
-    x, upstream = (torch.randn(copies * size, width, generator=generator) for _ in range(2))
-    fused, plain = both_ways(x, with_norm, upstream, relu=relu, row_norm=row_norm, copies=copies)
+    x, upstream = (torch.randn(augmentations * size, width, generator=generator) for _ in range(2))
+    fused, plain = both_ways(x, with_norm, upstream, relu=relu, row_norm=row_norm, augmentations=augmentations)
     # Where a column hardly varies, BatchNorm magnifies rounding by up to 1 / √eps = 316.
     for found, expected in zip(fused, plain, strict=True):
         assert (found - expected).abs().max() <= 1e-3 * max(1, expected.abs().max())
@@ -101,5 +108,5 @@ def test_without_training_nothing_is_dropped_and_running_statistics_serve():
     norm.running_mean[:] = torch.tensor([1.0, 2.0])
     norm.running_var[:] = torch.tensor([4.0, 9.0])
     x = torch.tensor([[3.0, 8.0]])
-    out = layer_input(x, norm, relu=True, row_norm=False, dropout=0.9, training=False)
+    out = plain_layer_input(x, norm, relu=True, row_norm=False, dropout=0.9)
     torch.testing.assert_close(out, torch.tensor([[1.0, 2.0]]), rtol=1e-5, atol=1e-5)

@@ -1,25 +1,21 @@
 """What a layer of the MLP does to its input before the product: ReLU, row norm, BatchNorm, dropout.
 
-On CPU all of it is one pass of numba for the values and one for the gradients; PyTorch's own
-functions, which serve elsewhere, take a call and a copy for each.
+All of it is one pass for the values and one for the gradients, where PyTorch's own functions take a call and a copy
+each.
 """
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 from numba import types
-from numba.extending import register_jitable
 from torch import Tensor, nn
 
-from grandplus.kernels.compiled import FLOAT32, compiled, matrix, writable
+from grandplus.kernels.compiled import FLOAT32, jitable, kernel, matrix, writable
 from grandplus.kernels.random import SPREAD, mix
-
-SMALLEST_NORM = 1e-12  # of rows, as in torch.nn.functional.normalize
+from grandplus.methods.grandplus.mlp import SMALLEST_NORM
 
 
 def layer_input(
@@ -29,34 +25,14 @@ def layer_input(
     relu: bool,
     row_norm: bool,
     dropout: float,
-    training: bool,
-    copies: int = 1,
-    rng: np.random.Generator | None = None,
+    augmentations: int,
+    rng: np.random.Generator,
 ) -> Tensor:
-    """ReLU (if on) → L2 norm of rows (if on) → BatchNorm (if there is one) → dropout: (b, d) from (b, d).
-
-    Parameters
-    ----------
-    dropout : share of values to drop while training; the others are scaled by 1 / (1 - share)
-    copies : BatchNorm's statistics are of each of so many equal parts of the batch by itself
-    rng : draws the dropout on CPU; without one PyTorch does
-    """
-    if training and rng is not None and x.device.type == "cpu":
-        seed = np.int64(rng.integers(2**63)) if dropout > 0 else np.int64(0)
-        scale = (norm.weight, norm.bias) if norm else (None, None)
-        outputs: Tensor = _LayerInput.apply(x, *scale, norm, relu, row_norm, dropout, copies, seed)  # type: ignore[no-untyped-call]
-        return outputs
-    if relu:
-        x = F.relu(x)
-    if row_norm:
-        x = F.normalize(x, dim=1, eps=SMALLEST_NORM)
-    if norm:
-        statistics = norm.running_mean, norm.running_var, norm.weight, norm.bias, training
-        if training:
-            x = torch.cat([F.batch_norm(part, *statistics, eps=norm.eps) for part in torch.chunk(x, copies)])
-        else:
-            x = F.batch_norm(x, *statistics, eps=norm.eps)
-    return F.dropout(x, dropout, training)
+    """As `grandplus.methods.grandplus.model.layer_input` while training, with a dropout that ``rng`` seeds."""
+    seed = np.int64(rng.integers(2**63)) if dropout > 0 else np.int64(0)
+    scale = (norm.weight, norm.bias) if norm else (None, None)
+    outputs: Tensor = _LayerInput.apply(x, *scale, norm, relu, row_norm, dropout, augmentations, seed)  # type: ignore[no-untyped-call]
+    return outputs
 
 
 class _LayerInput(torch.autograd.Function):
@@ -70,13 +46,13 @@ class _LayerInput(torch.autograd.Function):
         relu: bool,
         row_norm: bool,
         dropout: float,
-        copies: int,
+        augmentations: int,
         seed: np.int64,
     ) -> Tensor:
         inputs = x.detach().contiguous().numpy()
         normed, out = np.empty_like(inputs), np.empty_like(inputs)
         length = np.ones(len(inputs), np.float32)  # of rows
-        deviation = np.ones((copies, inputs.shape[1]), np.float32)
+        deviation = np.ones((augmentations, inputs.shape[1]), np.float32)
         if norm is None or weight is None or bias is None:
             nothing = np.empty(0, np.float32)
             affine = running = (nothing, nothing)
@@ -86,41 +62,31 @@ class _LayerInput(torch.autograd.Function):
             running = norm.running_mean.numpy(), norm.running_var.numpy()  # type: ignore[union-attr]
             eps, momentum = norm.eps, norm.momentum or 0.0
         switches = relu, row_norm, norm is not None, float(dropout), seed
-        _forward_kernel()(inputs, *affine, *running, eps, momentum, *switches, normed, length, deviation, out)
-        ctx.kept = inputs, affine[0], switches, normed, length, deviation
+        _forward(inputs, *affine, *running, eps, momentum, *switches, normed, length, deviation, out)
+        ctx.saved = inputs, affine[0], switches, normed, length, deviation
         return torch.from_numpy(out)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> Any:
-        inputs, weight, switches, normed, length, deviation = ctx.kept
+        inputs, weight, switches, normed, length, deviation = ctx.saved
         wanted = ctx.needs_input_grad[0]
         of_x = np.empty_like(inputs if wanted else inputs[:0])
         of_weight, of_bias = np.zeros_like(weight), np.zeros_like(weight)
         upstream = gradients[0].contiguous().numpy()
-        _backward_kernel()(upstream, inputs, weight, *switches, normed, length, deviation, of_x, of_weight, of_bias)
+        _backward(upstream, inputs, weight, *switches, normed, length, deviation, of_x, of_weight, of_bias)
         of_affine = (torch.from_numpy(of_weight), torch.from_numpy(of_bias)) if len(weight) else (None, None)
         return torch.from_numpy(of_x) if wanted else None, *of_affine, *[None] * 6
 
 
 _MATRIX = matrix(FLOAT32)
-_SWITCHES = (types.boolean, types.boolean, types.boolean, types.float64, types.int64)
+_SWITCHES = types.boolean, types.boolean, types.boolean, types.float64, types.int64
 
 
-@functools.cache
-def _forward_kernel() -> Any:
-    running = [writable(FLOAT32)] * 2
-    outputs = [writable(kind) for kind in (_MATRIX, FLOAT32, _MATRIX, _MATRIX)]
-    return compiled(_forward, _MATRIX, FLOAT32, FLOAT32, *running, types.float64, types.float64, *_SWITCHES, *outputs)
-
-
-@functools.cache
-def _backward_kernel() -> Any:
-    kept = [_MATRIX, FLOAT32, _MATRIX]
-    outputs = [writable(kind) for kind in (_MATRIX, FLOAT32, FLOAT32)]
-    return compiled(_backward, _MATRIX, _MATRIX, FLOAT32, *_SWITCHES, *kept, *outputs)
-
-
-def _forward(  # type: ignore[no-untyped-def]
+@kernel(
+    _MATRIX, FLOAT32, FLOAT32, writable(FLOAT32), writable(FLOAT32), types.float64, types.float64, *_SWITCHES,
+    *map(writable, (_MATRIX, FLOAT32, _MATRIX, _MATRIX)),
+)  # fmt: skip
+def _forward(
     x, weight, bias, running_mean, running_var, eps, momentum, relu, row_norm, batch_norm, dropout, seed,
     normed, length, deviation, out,
 ):  # fmt: skip
@@ -137,9 +103,9 @@ def _forward(  # type: ignore[no-untyped-def]
                 normed[row, column] *= inverse
     if batch_norm:
         size = rows // len(deviation)
-        for copy in range(len(deviation)):
-            part = normed[copy * size : (copy + 1) * size]
-            _standardize(part, eps, np.float32(momentum), running_mean, running_var, deviation[copy])
+        for part in range(len(deviation)):
+            block = normed[part * size : (part + 1) * size]
+            _standardize(block, eps, np.float32(momentum), running_mean, running_var, deviation[part])
     keep, bar = _keep(dropout)
     for row in range(rows):
         key, other_key = _keys(seed, row)
@@ -151,7 +117,10 @@ def _forward(  # type: ignore[no-untyped-def]
             out[row, column] = value * keep if kept else np.float32(0)
 
 
-def _backward(  # type: ignore[no-untyped-def]
+@kernel(
+    _MATRIX, _MATRIX, FLOAT32, *_SWITCHES, _MATRIX, FLOAT32, _MATRIX, *map(writable, (_MATRIX, FLOAT32, FLOAT32))
+)  # fmt: skip
+def _backward(
     upstream, x, weight, relu, row_norm, batch_norm, dropout, seed, normed, length, deviation, of_x, of_weight, of_bias
 ):
     """The gradients; of_x has no rows if it is not wanted."""
@@ -159,12 +128,12 @@ def _backward(  # type: ignore[no-untyped-def]
     keep, bar = _keep(dropout)
     size = rows // len(deviation)
     gradient = np.empty((size, width), np.float32)
-    of_scale, of_shift = np.empty(width, np.float32), np.empty(width, np.float32)  # of this copy
-    for copy in range(len(deviation)):
+    of_scale, of_shift = np.empty(width, np.float32), np.empty(width, np.float32)  # of this augmentation
+    for part in range(len(deviation)):
         of_scale[:] = 0
         of_shift[:] = 0
         for i in range(size):
-            row = copy * size + i
+            row = part * size + i
             key, other_key = _keys(seed, row)
             for column in range(width):
                 kept = _hash(np.uint32(column) + key, other_key) >= bar
@@ -181,12 +150,12 @@ def _backward(  # type: ignore[no-untyped-def]
             continue
         share = np.float32(1 / size)
         for i in range(size):
-            row = copy * size + i
+            row = part * size + i
             line = of_x[row]
             if batch_norm:
                 for column in range(width):
                     centred = gradient[i, column] - share * (of_shift[column] + normed[row, column] * of_scale[column])
-                    line[column] = centred * weight[column] / deviation[copy, column]
+                    line[column] = centred * weight[column] / deviation[part, column]
             else:
                 for column in range(width):
                     line[column] = gradient[i, column]
@@ -197,8 +166,8 @@ def _backward(  # type: ignore[no-untyped-def]
                     line[column] = line[column] if x[row, column] > 0 else np.float32(0)
 
 
-@register_jitable
-def _standardize(part, eps, momentum, running_mean, running_var, deviation):  # type: ignore[no-untyped-def]
+@jitable
+def _standardize(part, eps, momentum, running_mean, running_var, deviation):
     """Columns of mean 0 and variance 1, in place; the variance in two passes, for its accuracy."""
     size, width = part.shape
     mean, variance = np.zeros(width, np.float32), np.zeros(width, np.float32)
@@ -223,8 +192,8 @@ def _standardize(part, eps, momentum, running_mean, running_var, deviation):  # 
             part[row, column] *= mean[column]
 
 
-@register_jitable
-def _through_row_norm(line, x, relu, length):  # type: ignore[no-untyped-def]
+@jitable
+def _through_row_norm(line, x, relu, length):
     """(g - y (y · g)) / ‖x‖ with y = x / ‖x‖, in place; a row as short as the least norm is only scaled."""
     along = np.float32(0)
     if length > np.float32(SMALLEST_NORM):
@@ -237,9 +206,9 @@ def _through_row_norm(line, x, relu, length):  # type: ignore[no-untyped-def]
         line[column] = (line[column] - along * value) / length
 
 
-@register_jitable
-def _dot(a, b):  # type: ignore[no-untyped-def]
-    """Eight sums side by side, as one has to wait for itself."""
+@jitable
+def _dot(a, b):
+    """Eight sums side by side: in a single one each addition would wait for the last."""
     s = np.zeros(8, np.float32)
     whole = len(a) // 8 * 8
     for start in range(0, whole, 8):
@@ -250,23 +219,23 @@ def _dot(a, b):  # type: ignore[no-untyped-def]
     return ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]))
 
 
-@register_jitable
-def _keep(dropout):  # type: ignore[no-untyped-def]
+@jitable
+def _keep(dropout):
     """What kept values are multiplied with, and the least hash that keeps one."""
     if dropout >= 1:
         return np.float32(0), np.uint32(0)
     return np.float32(1 / (1 - dropout)), np.uint32(dropout * 2.0**32)
 
 
-@register_jitable
-def _keys(seed, row):  # type: ignore[no-untyped-def]
+@jitable
+def _keys(seed, row):
     """64 random bits for a row, in two halves."""
     z = mix(np.uint64(seed) + np.uint64(row + 1) * SPREAD)
     return np.uint32(z), np.uint32(z >> np.uint64(32))
 
 
-@register_jitable
-def _hash(x, key):  # type: ignore[no-untyped-def]
+@jitable
+def _hash(x, key):
     """32 mixed bits of 32: multiplications that fit vector registers, so eight columns go at once.
 
     The constants are those of a search for low bias (Wellons, "Prospecting for hash functions", 2018).

@@ -5,20 +5,13 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-
-from grandplus.methods.grandplus.csr import CSR
+from sparse_matrices import csr_of
 
 matrices = hnp.arrays(
     np.float32,
     st.tuples(st.integers(1, 8), st.integers(1, 8)),
     elements=st.integers(-3, 3).map(float),  # sums of small integers are exact
 )
-
-
-def csr_of(dense):
-    rows, columns = np.nonzero(dense)
-    indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(dense)))]).astype(np.int32)
-    return CSR(indptr, columns.astype(np.int32), dense[rows, columns], dense.shape[1])
 
 
 @given(matrices, st.integers(1, 70))

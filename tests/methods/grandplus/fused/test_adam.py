@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from grandplus.methods.grandplus.adam import Adam
+from grandplus.methods.grandplus.fused.adam import Adam
 
 
 @pytest.mark.parametrize("clip", [0.0, 0.05])

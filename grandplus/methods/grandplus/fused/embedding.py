@@ -1,0 +1,99 @@
+"""The rows of an embedding that a batch uses: which they are, and a copy of them."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grandplus.kernels.compiled import FLOAT32, INT32, INT64, kernel, matrix, writable
+from grandplus.kernels.prefetch import LINE, prefetch
+from grandplus.methods.grandplus.fused.csr import CSR
+
+AHEAD = 8  # rows that are prefetched
+
+
+class Columns:
+    """Finds the columns that a batch of sparse features uses, in time that does not depend on their number in all.
+
+    Parameters
+    ----------
+    width : int
+        Columns in all: d.
+    """
+
+    def __init__(self, width: int) -> None:
+        self._numbers = np.full(width, -1, np.int32)  # of the columns of a batch; -1 between batches
+
+    def used(self, features: CSR) -> tuple[NDArray[np.int64], CSR]:
+        """The columns of some features, and the features over these columns alone.
+
+        Parameters
+        ----------
+        features : CSR
+            (u, d)
+
+        Returns
+        -------
+        columns : int64 (t,), ascending
+        features : CSR
+            (u, t)
+        """
+        indices, columns = np.empty_like(features.indices), np.empty(len(features.indices), np.int64)
+        # In ascending order the rows of W⁰ and of its moments are loaded in two thirds of the time.
+        columns = np.sort(columns[: _meet(features.indices, self._numbers, columns)])
+        _number(features.indices, columns, self._numbers, indices)
+        return columns, CSR(features.indptr, indices, features.data, len(columns))
+
+
+def take_rows(table: NDArray[np.float32], rows: NDArray[np.int64]) -> NDArray[np.float32]:
+    """Copies of some rows of a table that is larger than the cache.
+
+    Parameters
+    ----------
+    table : float32 (d, h)
+    rows : int64 (t,)
+
+    Returns
+    -------
+    float32 (t, h)
+    """
+    out = np.empty((len(rows), table.shape[1]), np.float32)
+    _take(table, rows, out)
+    return out
+
+
+@kernel(matrix(FLOAT32), INT64, writable(matrix(FLOAT32)))
+def _take(table, rows, out):
+    for i in range(len(rows)):
+        if i + AHEAD < len(rows):
+            later = table[np.uint64(rows[i + AHEAD])]
+            for column in range(0, table.shape[1], LINE):
+                prefetch(later, column)
+        row = np.uint64(rows[i])
+        for column in range(table.shape[1]):
+            out[i, column] = table[row, column]
+
+
+@kernel(INT32, writable(INT32), writable(INT64))
+def _meet(indices, numbers, columns):
+    """Which columns there are, each once; returns how many."""
+    count = 0
+    for i in range(len(indices)):
+        if i + 2 * AHEAD < len(indices):
+            prefetch(numbers, np.uint64(indices[i + 2 * AHEAD]))
+        column = indices[i]
+        columns[count] = column
+        count += int(numbers[column] < 0)  # without a branch, as the processor can't predict it
+        numbers[column] = 0
+    return count
+
+
+@kernel(INT32, INT64, writable(INT32), writable(INT32))
+def _number(indices, columns, numbers, out):
+    """Each column's position among those that are used; all ``numbers`` are -1 again at the end."""
+    for i in range(len(columns)):
+        numbers[columns[i]] = i
+    for i in range(len(indices)):
+        out[i] = numbers[indices[i]]
+    for i in range(len(columns)):
+        numbers[columns[i]] = -1

@@ -1,0 +1,119 @@
+"""The losses of a step (the paper's Eq. 11 to 14) and their gradient, in one pass."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from numba import types
+from torch import Tensor
+
+from grandplus.kernels.compiled import FLOAT32, FLOAT64, INT64, kernel, matrix, writable
+from grandplus.methods.grandplus.settings import Settings
+
+
+def losses(logits: Tensor, labels: Tensor, settings: Settings, weight: float) -> tuple[Tensor, float]:
+    """The total loss, to be differentiated, and the consistency loss.
+
+    Parameters
+    ----------
+    logits : float32 (M, b, C)
+        Those of labelled nodes first.
+    labels : int64 (l,)
+        Of the labelled nodes.
+    settings : Settings
+        Of which it takes temperature, confidence, distance and consistency_mean.
+    weight : float
+        λ(t) of the consistency loss.
+    """
+    confidence = settings.threshold(logits.shape[2])
+    options = settings.temperature, confidence, settings.distance == "l2", settings.consistency_mean == "confident"
+    total, consistency = _Losses.apply(logits, labels, weight, *options)  # type: ignore[no-untyped-call]
+    return total, consistency
+
+
+class _Losses(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any,
+        logits: Tensor,
+        labels: Tensor,
+        weight: float,
+        temperature: float,
+        confidence: float,
+        l2: bool,
+        over_confident: bool,
+    ) -> tuple[Tensor, float]:
+        values = logits.detach().contiguous().numpy()
+        gradient, parts = np.empty_like(values), np.empty(2)
+        settings = weight, temperature, np.float32(confidence), l2, over_confident
+        _fill(values, labels.numpy(), *settings, gradient, parts)
+        ctx.gradient = torch.from_numpy(gradient)
+        return torch.tensor(parts[0] + weight * parts[1], dtype=logits.dtype), float(parts[1])
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        return ctx.gradient * gradients[0], *[None] * 6
+
+
+@kernel(
+    matrix(FLOAT32, 3), INT64, types.float64, types.float64, types.float32, types.boolean, types.boolean,
+    writable(matrix(FLOAT32, 3)), writable(FLOAT64),
+)  # fmt: skip
+def _fill(logits, labels, weight, temperature, confidence, l2, over_confident, gradient, parts):
+    """The gradient of the total, and the two losses, node by node in float64."""
+    copies, nodes, classes = logits.shape
+    labelled = len(labels)
+    logs, slopes = np.empty((copies, classes)), np.empty(classes)
+    mean, pseudo = np.empty(classes), np.empty(classes)
+    supervised = consistency = 0.0
+    counted = 0 if over_confident else nodes - labelled
+    for node in range(nodes):
+        mean[:] = 0
+        for copy in range(copies):
+            top = logits[copy, node].max()
+            total = 0.0
+            for c in range(classes):
+                logs[copy, c] = np.float64(logits[copy, node, c]) - top
+                total += np.exp(logs[copy, c])
+            for c in range(classes):
+                logs[copy, c] -= np.log(total)
+                mean[c] += np.exp(logs[copy, c]) / copies
+        if node < labelled:
+            share = 1 / (copies * labelled)
+            for copy in range(copies):
+                supervised -= share * logs[copy, labels[node]]
+                for c in range(classes):
+                    gradient[copy, node, c] = share * (np.exp(logs[copy, c]) - (c == labels[node]))
+            continue
+        if np.float32(mean.max()) < confidence:
+            for copy in range(copies):
+                gradient[copy, node] = 0
+            continue
+        counted += over_confident
+        # Sharpened in logarithms, relative to the largest, where nothing overflows.
+        total = 0.0
+        for c in range(classes):
+            pseudo[c] = np.exp((np.log(mean[c]) - np.log(mean.max())) / temperature)
+            total += pseudo[c]
+        for c in range(classes):
+            pseudo[c] /= total
+        for copy in range(copies):
+            along = 0.0
+            for c in range(classes):
+                p = np.exp(logs[copy, c])
+                if l2:
+                    consistency += (pseudo[c] - p) ** 2
+                    slopes[c] = 2 * (p - pseudo[c])
+                else:
+                    consistency -= pseudo[c] * logs[copy, c]
+                    slopes[c] = -pseudo[c] / p
+                along += slopes[c] * p
+            for c in range(classes):
+                p = np.exp(logs[copy, c])
+                through = p * (slopes[c] - along) if l2 else p - pseudo[c]
+                gradient[copy, node, c] = weight * through
+    share = 1 / (copies * max(counted, 1))
+    gradient[:, labelled:] *= np.float32(share)
+    parts[0], parts[1] = supervised, share * consistency

@@ -1,0 +1,52 @@
+"""The losses and their gradient in one pass against the formulas in PyTorch."""
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grandplus.methods.grandplus.fused.losses import losses
+from grandplus.methods.grandplus.method import consistency_loss, supervised_loss
+from grandplus.methods.grandplus.settings import Settings
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    augmentations=st.integers(1, 3),
+    labelled=st.integers(1, 4),
+    unlabelled=st.integers(0, 4),
+    classes=st.integers(2, 6),
+    temperature=st.sampled_from([0.1, 0.5, 1.0]),
+    confidence=st.sampled_from([0.0, 0.5, 0.9]),
+    distance=st.sampled_from(["l2", "kl"]),
+    weight=st.sampled_from([0.0, 0.3, 2.0]),
+    consistency_mean=st.sampled_from(["batch", "confident"]),
+)
+def test_all_in_one_pass_equals_the_formulas_with_their_gradients(
+    seed, augmentations, labelled, unlabelled, classes, temperature, confidence, distance, weight, consistency_mean
+):
+    generator = torch.Generator().manual_seed(seed)
+    logits = 3 * torch.randn(augmentations, labelled + unlabelled, classes, generator=generator)
+    labels = torch.randint(classes, (labelled,), generator=generator)
+    settings = Settings(
+        temperature=temperature, confidence=confidence, distance=distance, consistency_mean=consistency_mean
+    )
+    exact = logits.double().requires_grad_()
+    expected = supervised_loss(exact[:, :labelled], labels), consistency_loss(exact[:, labelled:], settings)
+    (expected[0] + weight * expected[1]).backward()
+    logits.requires_grad_()
+    total, consistency = losses(logits, labels, settings, weight)
+    (2 * total).backward()
+    assert consistency == pytest.approx(expected[1].item(), rel=1e-6, abs=1e-9)
+    assert total.item() == pytest.approx(expected[0].item() + weight * expected[1].item(), rel=1e-6)
+    torch.testing.assert_close(logits.grad.double(), 2 * exact.grad, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("distance", ["l2", "kl"])
+def test_certain_predictions_stay_finite_in_one_pass(distance):
+    logits = torch.tensor([[[200.0, 0.0, -200.0], [900.0, 0.0, -900.0]]] * 2, requires_grad=True)
+    settings = Settings(temperature=0.1, confidence=0.5, distance=distance, consistency_mean="confident")
+    total, _ = losses(logits, torch.tensor([0]), settings, 1.0)
+    total.backward()
+    assert total.isfinite()
+    assert logits.grad.isfinite().all()

@@ -1,0 +1,163 @@
+"""The fused kernels against plain PyTorch: with the same inputs, initial values and masks both train the same.
+
+So what a GPU runs is run here too.
+"""
+
+import copy
+import functools
+import itertools
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+
+from grandplus.datasets.preprocess import preprocess
+from grandplus.graph.adjacency import as_adjacency
+from grandplus.graph.graph import Graph
+from grandplus.graph.splits import Split
+from grandplus.methods.grandplus.fused.backend import Fused
+from grandplus.methods.grandplus.fused.layer_input import layer_input
+from grandplus.methods.grandplus.fused.random_propagation import RandomPropagation
+from grandplus.methods.grandplus.method import EarlyStopping, Plain, _train, batches, warmup_weight
+from grandplus.methods.grandplus.mlp import MLP
+from grandplus.methods.grandplus.model import Model
+from grandplus.methods.protocol import Task
+from grandplus.pipeline.settings import load_settings
+from grandplus.propagation.gfpush import gfpush
+from grandplus.propagation.matrices import propagation_weights
+
+NODES, FEATURES, CLASSES, STEPS = 90, 40, ["a", "b", "c"], 50
+
+
+@pytest.fixture(scope="module")
+def task():
+    """Communities whose nodes have sparse features of their class, among others."""
+    rng = np.random.default_rng(0)
+    labels = np.arange(NODES) % 3
+    same = labels[:, None] == labels
+    edges = sp.csr_array(np.triu(rng.random((NODES, NODES)) < np.where(same, 0.2, 0.03), 1))
+    shares = np.where(np.arange(FEATURES) % 3 == labels[:, None], 0.3, 0.1)
+    features = (rng.random((NODES, FEATURES)) * (rng.random((NODES, FEATURES)) < shares)).astype(np.float32)
+    graph = Graph(as_adjacency(edges), sp.csr_array(features), labels, CLASSES, np.arange(NODES))
+    rows = gfpush(graph, np.arange(NODES), weights=propagation_weights("avg", order=2), rmax=1e-6, top_k=12)
+    split = Split(np.arange(12), np.arange(12, 40), np.arange(40, NODES), np.arange(12, NODES))
+    return Task(graph, split, rows)
+
+
+def densely(task):
+    """The same with dense features."""
+    graph = task.graph
+    dense = Graph(graph.adjacency, graph.features.toarray(), graph.labels, graph.classes, graph.node_ids)
+    return Task(dense, task.split, task.rows)
+
+
+class FusedMasks:
+    """What the kernels drop of ``nodes``, read off from what they make of ones; seeds are drawn in their order."""
+
+    def __init__(self, task, settings, mlp, rng):
+        self.rng, self.rows, self.augmentations = rng, task.rows, settings.augmentations
+        draw = functools.partial(RandomPropagation, rows=task.rows, dropnode=settings.dropnode, renormalize=False)
+        self.one_hot, self.inputs, self.nodes, self.stored = draw(np.eye(NODES)), None, None, None
+        if sp.issparse(task.graph.features) and mlp.takes_sparse and not settings.embed and settings.dropout_input > 0:
+            self.inputs = draw(task.graph.features, sparse=True, dropout=settings.dropout_input)
+
+    def dropnode(self, values, share):
+        assert share == self.one_hot.dropnode
+        if self.inputs:  # whose dropout is drawn from the same seed
+            stored = self.inputs.draw(self.nodes, copy.deepcopy(self.rng), augmentations=self.augmentations)
+            self.stored = torch.from_numpy(stored.to_dense()) != 0
+        drawn = self.one_hot.draw(self.nodes, self.rng, augmentations=self.augmentations)
+        neighbors = np.tile(self.rows.neighbors[self.rows.positions(self.nodes)], (self.augmentations, 1))
+        return values * (torch.gather(drawn, 1, torch.tensor(neighbors.clip(0), dtype=torch.int64)) > 0)
+
+    def dropout(self, values, share):
+        if self.stored is not None:
+            kept, self.stored = self.stored, None
+            return values * kept / (1 - share)
+        nothing_else = {"relu": False, "row_norm": False, "augmentations": 1}
+        return values * layer_input(torch.ones_like(values), None, dropout=share, rng=self.rng, **nothing_else)
+
+
+def trained(task, settings, backend):
+    """Losses (steps, 2), gradients of each step by name, and the values at the end."""
+    rng = np.random.default_rng(7)
+    torch.manual_seed(0)
+    mlp = MLP(FEATURES, len(CLASSES), settings)
+    compute = backend(task, settings, mlp, rng)
+    masks = FusedMasks(task, settings, mlp, rng)
+    if backend is Plain:
+        compute.noise = masks
+    losses, gradients = [], []
+    for name, parameter in mlp.named_parameters():
+        parameter.register_hook(lambda gradient, name=name: gradients[-1].update({name: gradient.clone()}))
+    for step, (labelled, unlabelled) in enumerate(itertools.islice(batches(task.split, settings, rng), STEPS)):
+        gradients.append({})
+        nodes = np.concatenate([labelled, unlabelled])
+        masks.nodes = nodes
+        logits = compute.logits(compute.augmented(nodes)).view(settings.augmentations, len(nodes), -1)
+        weight = warmup_weight(step, lambda_max=settings.lambda_max, warmup=settings.warmup)
+        loss, consistency = compute.losses(logits, torch.from_numpy(task.graph.labels[labelled]), weight)
+        loss.backward()
+        if mlp.embedding is not None:
+            table = torch.zeros_like(mlp.embedding.weight)
+            table[mlp.embedding.columns] = mlp.embedding.rows.grad
+            gradients[-1]["embedding"] = table
+        compute.adam.step()
+        losses.append([loss.item(), consistency])
+    return np.array(losses), gradients, mlp.state_dict()
+
+
+@pytest.mark.parametrize(
+    ("make", "changes"),
+    [
+        (None, {}),
+        (None, {"dropout_input": 0.4, "dropout_hidden": 0.3}),
+        (None, {"layers": 1}),
+        (None, {"layers": 3, "hidden": 70, "dropout_hidden": 0.5}),
+        (densely, {"batchnorm": True, "row_norm": True, "dropout_input": 0.2, "dropout_hidden": 0.2}),
+        (None, {"batchnorm": True, "dropout_input": 0.2}),
+        (densely, {"dropout_input": 0.5}),
+        (None, {"distance": "kl", "augmentations": 3}),
+        (None, {"consistency_mean": "confident"}),
+        (None, {"clip": 0.1}),
+        (None, {"embed": True, "dropout_input": 0.2, "clip": 0.5}),
+        (None, {"embed": True}),
+        (None, {"renormalize": False}),
+        (densely, {"renormalize": False, "dropnode": 0.0}),
+    ],
+)
+def test_both_backends_train_the_same(task, train_settings, make, changes):
+    task = make(task) if make else task
+    settings = train_settings(**{"max_epochs": 50, "warmup": 20, "dropnode": 0.3, "confidence": 0.4} | changes)
+    fused, plain = (trained(task, settings, backend) for backend in (Fused, Plain))
+    np.testing.assert_allclose(fused[0], plain[0], atol=1e-4)
+    assert fused[0][:, 1].max() > 0  # the consistency loss has a say
+    for found, expected in zip(fused[1], plain[1], strict=True):
+        assert found.keys() == expected.keys()
+        for name in found:
+            torch.testing.assert_close(found[name], expected[name], atol=1e-4, rtol=0)
+    assert fused[2].keys() == plain[2].keys()
+    for name, values in fused[2].items():
+        torch.testing.assert_close(values, plain[2][name], atol=1e-4, rtol=0)
+
+
+def test_plain_training_on_cora_is_as_good_as_the_fused_one(raw_graph):
+    """120 fast steps with other random numbers: the accuracies of 1,000 nodes differ by less than 4 points."""
+    settings = load_settings(dataset="cora", matrix="ppr", trials=1)
+    graph, splits = preprocess(raw_graph("cora"), settings.preprocess, seed=0, trials=1, name="cora")
+    push, nodes = settings.gfpush, splits.needing_rows()
+    rows = gfpush(graph, nodes, weights=settings.matrix.weights(), rmax=push.rmax, top_k=push.top_k)
+    fast = {"lr": 0.05, "weight_decay": 1e-4, "dropout_hidden": 0.2, "warmup": 50, "max_epochs": 40}
+    train = settings.train.model_copy(update=fast)
+    task, accuracy = Task(graph, splits.of(0), rows), {}
+    for backend in (Fused, Plain):
+        stopping = EarlyStopping(train.patience)
+        mlp, history, steps = _train(task, train, backend, stopping)
+        assert steps == 120
+        assert stopping.best_accuracy == max(history["val_accuracy"])
+        model = Model(mlp=mlp, weights=rows.info.weights, classes=graph.classes, settings=train)
+        right = model.predict_proba(graph).argmax(axis=1) == graph.labels
+        accuracy[backend] = right[task.split.test].mean()
+    assert accuracy[Plain] == pytest.approx(accuracy[Fused], abs=0.04)
+    assert min(accuracy.values()) > 0.78
