@@ -22,6 +22,7 @@ from benchmarks.lines import print_line
 from grandplus.methods.grandplus.fused.random_propagation import RandomPropagation
 from grandplus.methods.grandplus.method import VALIDATE_EVERY, EarlyStopping
 from grandplus.methods.grandplus.mlp import MLP, Snapshot
+from grandplus.methods.grandplus.settings import Settings
 from grandplus.pipeline.cases import BEST_MATRIX, Case, prepare, train_blind
 from grandplus.runtime import pools
 
@@ -119,6 +120,8 @@ def record(case: Case, trials: int, trial: int) -> tuple[NDArray[np.bool_], NDAr
     """Train; (validations, nodes): which are right, and their losses; and the card's patience."""
     prepared = prepare(case, trials)
     settings, split = prepared.settings.train, prepared.splits.of(trial)
+    assert isinstance(settings, Settings)
+    assert prepared.rows is not None
     propagation = RandomPropagation(
         prepared.graph.features, prepared.rows, dropnode=settings.dropnode, renormalize=settings.renormalize
     )

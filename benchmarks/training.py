@@ -30,8 +30,9 @@ from grandplus.methods.grandplus.method import (
     warmup_weight,
 )
 from grandplus.methods.grandplus.mlp import MLP
-from grandplus.methods.grandplus.settings import Settings as Train
+from grandplus.methods.grandplus.settings import Settings
 from grandplus.methods.protocol import Task
+from grandplus.methods.settings import MethodSettings
 from grandplus.pipeline.cases import BEST_MATRIX, Case, prepare
 from grandplus.runtime import environment, pools
 
@@ -78,6 +79,7 @@ def plain(case: Case, steps: int, trial: int) -> dict[str, float]:
     settings = _of_length(prepared.settings.train, len(split.train), steps)
     rng = np.random.default_rng(trial)
     labels = torch.tensor(graph.labels)
+    assert prepared.rows is not None
     pi = prepared.rows.to_csr()
     model = _PlainMLP(graph.features.shape[1], len(graph.classes), settings)
     adam = torch.optim.Adam(model.parameters(), settings.lr, weight_decay=settings.weight_decay)
@@ -113,7 +115,7 @@ def plain(case: Case, steps: int, trial: int) -> dict[str, float]:
 
 
 class _PlainMLP(nn.Module):
-    def __init__(self, features: int, classes: int, settings: Train) -> None:
+    def __init__(self, features: int, classes: int, settings: Settings) -> None:
         super().__init__()
         widths = [features, *[settings.hidden] * (settings.layers - 1), classes]
         self.linears = nn.ModuleList(itertools.starmap(nn.Linear, itertools.pairwise(widths)))
@@ -135,7 +137,8 @@ def _renormalized(rows: sp.csr_array) -> sp.csr_array:
     return rows
 
 
-def _of_length(settings: Train, labelled: int, steps: int) -> Train:
+def _of_length(settings: MethodSettings, labelled: int, steps: int) -> Settings:
+    assert isinstance(settings, Settings)
     a_epoch = -(-labelled // settings.batch_labelled)
     return settings.model_copy(update={"max_epochs": -(-steps // a_epoch)})
 

@@ -23,7 +23,7 @@ from torch import Tensor
 from grandplus.graph.splits import Split
 from grandplus.methods.grandplus.adam import Adam
 from grandplus.methods.grandplus.fused.backend import Fused
-from grandplus.methods.grandplus.mlp import MLP, Noise, Snapshot, layer_input
+from grandplus.methods.grandplus.mlp import MLP, Noise, Snapshot, layer_input, sparse_tensor
 from grandplus.methods.grandplus.model import Model
 from grandplus.methods.grandplus.settings import Settings
 from grandplus.methods.protocol import Scores, Task, Trained
@@ -66,16 +66,9 @@ def fit(
         raise ArgumentError("train.embed is true, but the features are dense", fix="set train.embed to false")
     stopping = stopping or EarlyStopping(settings.patience)
     mlp, history, steps = _train(task, settings, Fused if task.device == "cpu" else Plain, stopping, watch)
-    outcome = {"steps": steps, "best_step": stopping.best_step, "val_accuracy": stopping.best_accuracy}
-    model = Model(
-        classes=task.graph.classes,
-        settings=settings,
-        preprocessing=task.graph.fitted.to_json(),
-        info={**(info or {}), **outcome},
-        mlp=mlp,
-        weights=task.rows.info.weights,
-    )
-    return Trained(model, history)
+    info = dict(info or {}, steps=steps, best_step=stopping.best_step, val_accuracy=stopping.best_accuracy)
+    common: Any = {"settings": settings, "preprocessing": task.graph.fitted.to_json(), "info": info}
+    return Trained(Model(mlp=mlp, weights=task.rows.info.weights, classes=task.graph.classes, **common), history)
 
 
 def _train(
@@ -98,8 +91,8 @@ def _train(
             logits = compute.logits(inputs).view(settings.augmentations, -1, len(task.graph.classes))
             loss, consistency = compute.losses(logits, torch.from_numpy(labels[labelled]).to(device), weight)
             if not math.isfinite(loss.item()):
-                fix = "lower train.lr, or set train.clip"
-                raise GrandPlusError(f"the loss became {loss.item()} at step {step}", fix=fix)
+                found = f"the loss became {loss.item()} at step {step}"
+                raise GrandPlusError(found, fix="lower train.lr, or set train.clip")
             loss.backward()  # type: ignore[no-untyped-call]
             compute.adam.step()
             if step % VALIDATE_EVERY:
@@ -139,11 +132,11 @@ class Plain:
     def __init__(self, task: Task, settings: Settings, mlp: MLP, rng: np.random.Generator) -> None:
         assert task.rows is not None
         self.settings, self.mlp, self.device, self.noise = settings, mlp, task.device, Noise()
-        # Of the features only those that rows need. A row that has ended goes on with node -1, and 0.
+        # Only the features that rows need are kept. A row that has ended goes on with node -1, and 0.
         nodes, numbers = np.unique(task.rows.neighbors, return_inverse=True)
         features = task.graph.features[nodes]
         self.features = features if sp.issparse(features) else torch.from_numpy(features).to(self.device)  # (u, d)
-        home = "cpu" if sp.issparse(features) else self.device
+        home = "cpu" if sp.issparse(features) else self.device  # of what meets the features
         self.positions = task.rows.positions
         self.neighbors = torch.from_numpy(numbers.reshape(task.rows.neighbors.shape)).to(home)  # (r, k)
         self.values = torch.tensor(task.rows.values).to(home)  # (r, k)
@@ -162,20 +155,17 @@ class Plain:
     def _mixed(self, rows: Nodes, values: Tensor) -> Tensor:
         """Σ_v values(s,v) X_v of values (b, k), divided by their sum if rows are to be renormalised."""
         if self.settings.renormalize:
-            sums = values.sum(dim=1, keepdim=True)
-            values = values / sums.where(sums > 0, 1.0)  # all 0 where none has survived
+            values = F.normalize(values, p=1, dim=1)  # a row of which nothing has survived stays 0
         if isinstance(self.features, Tensor):
             return F.embedding_bag(self.neighbors[rows], self.features, per_sample_weights=values, mode="sum")
+        # scipy's product of two sparse matrices is faster than PyTorch's.
         indptr = np.arange(0, values.numel() + 1, values.shape[1])
         entries = values.flatten().numpy(), self.neighbors[rows].flatten().numpy(), indptr
-        pi = sp.csr_array(entries, shape=(len(values), self.features.shape[0]))
-        pi.eliminate_zeros()
-        mixed = pi @ self.features  # by scipy, whose product of sparse matrices is the fastest
-        if self.mlp.embedding is None:
-            return torch.from_numpy(mixed.toarray()).to(self.device)
-        mixed = mixed.tocoo()
-        entries = torch.from_numpy(np.stack(mixed.coords)), torch.from_numpy(mixed.data)
-        return torch.sparse_coo_tensor(*entries, mixed.shape, check_invariants=False).to(self.device).coalesce()
+        sparse_rows = sp.csr_array(entries, shape=(len(values), self.features.shape[0]))
+        sparse_rows.eliminate_zeros()
+        mixed = sparse_rows @ self.features
+        stays_sparse = self.mlp.embedding is not None
+        return (sparse_tensor(mixed) if stays_sparse else torch.from_numpy(mixed.toarray())).to(self.device)
 
     def logits(self, inputs: Tensor) -> Tensor:
         """(M · b, C) of the augmented inputs, with dropout."""
@@ -237,10 +227,9 @@ def warmup_weight(step: int, *, lambda_max: float, warmup: int) -> float:
 
 @dataclass(eq=False)
 class EarlyStopping:
-    """Keeps the parameters of the best validation; says when to stop.
+    """Keeps the parameters of the highest validation accuracy, the latest of equals; says when to stop.
 
-    The best is the highest accuracy, the latest of equals. Patience is used up by validations that reach neither the
-    best accuracy nor the lowest loss so far.
+    Patience is used up by validations that reach neither the best accuracy nor the lowest loss so far.
     """
 
     patience: int

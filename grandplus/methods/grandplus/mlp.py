@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 
 import numpy as np
 import torch
@@ -259,6 +259,13 @@ class Snapshot:
             else:
                 self.state[name] = tensor.detach().clone()
         self._batch = mlp.embedding.batch if mlp.embedding is not None else 0
+
+
+def sparse_tensor(matrix: Any) -> Tensor:
+    """A scipy sparse matrix as a coalesced tensor."""
+    matrix = matrix.tocoo()
+    indices, values = torch.from_numpy(np.stack(matrix.coords)), torch.from_numpy(matrix.data)
+    return torch.sparse_coo_tensor(indices, values, matrix.shape, check_invariants=False).coalesce()
 
 
 def is_dense(inputs: Inputs) -> bool:
