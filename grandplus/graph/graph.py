@@ -44,6 +44,11 @@ class Graph:
         What preprocessing counted, merged and dropped.
     fitted : FittedFeatures
         How ``features`` were made from raw ones.
+
+    Raises
+    ------
+    ArgumentError
+        Features, labels or ids are not those of n nodes.
     """
 
     adjacency: Adjacency
@@ -53,6 +58,16 @@ class Graph:
     node_ids: NDArray[Any]
     facts: dict[str, Any] = field(default_factory=dict)
     fitted: FittedFeatures = field(default_factory=lambda: FittedFeatures("as-is"))
+
+    def __post_init__(self) -> None:
+        nodes = self.adjacency.nodes
+        for name in ("features", "labels", "node_ids"):
+            shape = getattr(self, name).shape
+            if shape[:1] != (nodes,) or len(shape) != (2 if name == "features" else 1):
+                expected = f"{nodes} rows of columns" if name == "features" else f"({nodes},)"
+                raise ArgumentError(
+                    f"{name} has shape {shape}", expected=f"{expected}, as the adjacency has {nodes} nodes"
+                )
 
     def save(self, folder: Path) -> None:
         """Write the files into an existing folder.
@@ -95,15 +110,18 @@ class Graph:
             raise ArtifactError(
                 f"format version is {facts.get('format_version')}", where=folder, expected=str(FORMAT_VERSION)
             )
-        return cls(
-            adjacency=Adjacency.load(folder),
-            features=_load_features(folder, int(facts["features"])),
-            labels=map_array(folder / "labels.npy"),
-            classes=list(read_json(folder / "classes.json")),
-            node_ids=read_parquet(folder / "node_ids.parquet")["id"].to_numpy(),
-            facts=facts,
-            fitted=_load_fitted(folder / "features.json"),
-        )
+        try:
+            return cls(
+                adjacency=Adjacency.load(folder),
+                features=_load_features(folder, int(facts["features"])),
+                labels=map_array(folder / "labels.npy"),
+                classes=list(read_json(folder / "classes.json")),
+                node_ids=read_parquet(folder / "node_ids.parquet")["id"].to_numpy(),
+                facts=facts,
+                fitted=_load_fitted(folder / "features.json"),
+            )
+        except ArgumentError as error:
+            raise ArtifactError(error.found, where=folder, expected=error.expected) from None
 
 
 def _load_features(folder: Path, width: int) -> Features:

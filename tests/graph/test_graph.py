@@ -354,3 +354,23 @@ def test_edges_of_int32_are_those_of_int64():
     np.testing.assert_array_equal(found.indptr, wanted.indptr)
     np.testing.assert_array_equal(found.indices, wanted.indices)
     assert facts == wanted_facts
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"features": np.ones((3, 2), np.float32)}, r"features has shape \(3, 2\); expected 4 rows of columns"),
+        ({"features": np.ones(4, np.float32)}, r"features has shape \(4,\); expected 4 rows of columns"),
+        ({"features": sp.csr_array((5, 2))}, r"features has shape \(5, 2\)"),
+        ({"labels": np.zeros(5, int)}, r"labels has shape \(5,\); expected \(4,\), as the adjacency has 4 nodes"),
+        ({"node_ids": np.arange(3)}, r"node_ids has shape \(3,\)"),
+    ],
+)
+def test_parts_of_other_nodes_are_refused(changes, message):
+    with pytest.raises(ArgumentError, match=message):
+        some_graph(as_adjacency(sp.csr_array((4, 4))), **changes)
+
+
+def test_saved_parts_of_other_nodes_are_refused(saved):
+    np.save(saved / "labels.npy", np.zeros(1, np.int64))
+    assert refusal(saved).startswith(f"{saved}: labels has shape (1,)")
