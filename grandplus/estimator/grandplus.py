@@ -74,9 +74,9 @@ class GrandPlusClassifier(GraphClassifier):
     augmentations : int, default=2
         M, augmented copies of each node.
     batch_labelled : int, default=50
-        |L_t|, labelled nodes of a batch.
+        Size of L_t: labelled nodes of a batch.
     batch_unlabelled : int, default=100
-        |U_t|, unlabelled nodes of a batch.
+        Size of U_t: unlabelled nodes of a batch.
     temperature : float, default=0.1
         τ of the sharpening (Eq. 12).
     confidence : float or "auto", default="auto"
@@ -115,7 +115,7 @@ class GrandPlusClassifier(GraphClassifier):
         The number that ``random_state`` gave.
     n_features_in_ : int
         Columns of X, if there is X.
-    feature_names_in_ : ndarray of str, shape (n_features_in_,)
+    feature_names_in_ : ndarray of str, shape (d,)
         Their names, if X is a DataFrame whose columns are all named by text.
 
     Notes
