@@ -11,6 +11,7 @@ from typing import Any
 __version__ = "0.2.0"
 _HOME = {
     "Adjacency": "graph.adjacency",
+    "ArgumentError": "runtime.errors",
     "GrandPlusClassifier": "estimator",
     "GrandPlusError": "runtime.errors",
     "Graph": "graph.graph",

@@ -123,8 +123,8 @@ def preprocessing_of(given: dict[str, Any], raw: RawGraph) -> Preprocess:
     """
     features = given.get("features")
     if raw.features is None and features not in RAW_ROWS:
-        found = f"there is no X, and features is {features}"
-        raise ArgumentError(found, expected=f"X, or features of the graph: {', '.join(RAW_ROWS)}")
+        expected = f"X, or features of the graph: {', '.join(RAW_ROWS)}"
+        raise ArgumentError(f"there is no X, and features is {features}", expected=expected)
     suited = {"features": features or suited_scaling(raw.features)}
     return _section(Preprocess, given | suited | ({"split": "public"} if raw.splits else {}))
 

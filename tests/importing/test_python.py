@@ -68,7 +68,7 @@ def test_ids_and_names_of_columns_are_kept(checkout):
     ids = [f"node-{number}" for number in reversed(range(NODES))]
     edges = pandas.DataFrame([(ids[first], ids[second]) for first, second in EDGES])
     frame = pandas.DataFrame(X, index=ids, columns=["height", "width"])
-    gp.save_dataset("mine", edges, frame, pandas.Series(Y), root=checkout, **FEW)
+    gp.save_dataset("mine", edges, frame, pandas.Series(Y, index=ids), root=checkout, **FEW)
     graph = saved(checkout)
     check(graph)
     assert graph.node_ids.tolist() == ids

@@ -18,6 +18,7 @@ from grandplus.graph.adjacency import Adjacency
 from grandplus.runtime.errors import ArgumentError, argument_errors
 
 IGNORE = "ignore"
+SHOWN_COLUMNS = 5  # in an error
 _KINDS = (
     "a scipy sparse matrix or an array (n, n), an edge_index (2, E), a graph of networkx, a DataFrame of edges, "
     "or a Data object of PyTorch Geometric"
@@ -108,16 +109,16 @@ class EdgeReader:
         wrong = ((edges < 0) | (edges >= self.count)).any(axis=0)
         if wrong.any():
             edge = int(wrong.argmax())
-            found = f"edge {edge} joins {edges[0, edge]} and {edges[1, edge]}"
-            raise ArgumentError(found, where="edge_index", expected=f"nodes from 0 to {self.count - 1}")
+            ends, expected = f"{edges[0, edge]} and {edges[1, edge]}", f"nodes from 0 to {self.count - 1}"
+            raise ArgumentError(f"edge {edge} joins {ends}", where="edge_index", expected=expected)
         return np.asarray(edges, np.int64)
 
     def _networkx(self, graph: Any) -> NDArray[np.int64]:
         if not self.ignore:
             weighted = next((ends for *ends, weight in graph.edges(data="weight", default=1) if weight != 1), None)
             if weighted:
-                found = f"the edge of {weighted[0]!r} and {weighted[1]!r} has a weight"
-                raise ArgumentError(found, where="graph", expected=_UNWEIGHTED, fix=_COUNT_ONCE)
+                edge = f"the edge of {weighted[0]!r} and {weighted[1]!r}"
+                raise ArgumentError(f"{edge} has a weight", where="graph", expected=_UNWEIGHTED, fix=_COUNT_ONCE)
         names = list(graph)
         row_of = dict(zip(names, self._rows(names, "graph").tolist(), strict=True))
         ends = [(row_of[first], row_of[second]) for first, second in graph.edges()]
@@ -127,16 +128,14 @@ class EdgeReader:
         names = [str(column).lower() for column in frame.columns]
         pairs = [pair for pair in ENDS if pair[0] != pair[1] and set(pair) <= set(names)]
         if len(names) != 2 and not pairs:
-            raise ArgumentError(
-                f"columns are {', '.join(names)}", where="edges", expected="two, or source and target among them"
-            )
+            listed = ", ".join(names[:SHOWN_COLUMNS]) + ", …" * (len(names) > SHOWN_COLUMNS)
+            expected = "two, or source and target among them"
+            raise ArgumentError(f"columns are {listed}", where="edges", expected=expected)
         ends = [names.index(end) for end in pairs[0]] if pairs else [0, 1]
-        further = [name for position, name in enumerate(frame.columns) if position not in ends]
+        further = [repr(name) for position, name in enumerate(frame.columns) if position not in ends]
         if further and not self.ignore:
             fix = f'say edge_weights="{IGNORE}" to leave further columns out'
-            raise ArgumentError(
-                f"column {further[0]!r} is none of the ends", where="edges", expected=_UNWEIGHTED, fix=fix
-            )
+            raise ArgumentError(f"{further[0]} is a further column", where="edges", expected=_UNWEIGHTED, fix=fix)
         return np.stack([self._rows(frame.iloc[:, end], "edges") for end in ends])
 
     def _rows(self, names: Sequence[Any], where: str) -> NDArray[np.int64]:

@@ -83,7 +83,8 @@ def inputs_of(graph: Any, X: Any = None, y: Any = None, *, edge_weights: str | N
     ------
     ArgumentError
         The graph is none of these; it has weights, and they are not to be ignored; an edge names an unknown node; X
-        holds something other than finite numbers, or has another number of rows than the adjacency.
+        holds something other than finite numbers, has another number of rows than the adjacency, or another index
+        than y.
 
     Examples
     --------
@@ -98,6 +99,9 @@ def inputs_of(graph: Any, X: Any = None, y: Any = None, *, edge_weights: str | N
     y = getattr(data, "y", None) if y is None else y
     if X is None and y is None:
         raise ArgumentError("there are neither features nor labels", expected="X, y or both")
+    if is_pandas(X) and is_pandas(y) and not X.index.equals(y.index):
+        fix = "say y.loc[X.index], or y.to_numpy() if the order is right"
+        raise ArgumentError("X and y have different indexes", expected="the same nodes in the same order", fix=fix)
     names = list(X.columns) if is_frame(X) and all(isinstance(name, str) for name in X.columns) else None
     values = None if X is None else _frame_values(X) if is_frame(X) else as_matrix(X, "X")
     rows = y if X is None else X
@@ -105,7 +109,7 @@ def inputs_of(graph: Any, X: Any = None, y: Any = None, *, edge_weights: str | N
     ids = rows.index if is_pandas(rows) else None
     edges, nodes = EdgeReader(count, ids, edge_weights == IGNORE).read(graph)
     with argument_errors():
-        features = None if values is None else features_of(_own(values), nodes, "X")
+        features = None if values is None else features_of(_changeable(values), nodes, "X")
     masks = {mask: getattr(data, mask, None) for mask in MASKS}
     return Inputs(
         edges=edges,
@@ -146,7 +150,7 @@ def _frame_values(frame: Any) -> NDArray[np.float32]:
         raise ArgumentError(f"is no array: {error}", where="X") from None
 
 
-def _own(values: Any) -> Any:
+def _changeable(values: Any) -> Any:
     """A matrix in which ``features_of`` may merge entries and drop zeros: a copy only if there are any."""
     if not sp.issparse(values) or values.format != "csr":
         return values

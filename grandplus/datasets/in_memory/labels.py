@@ -89,6 +89,6 @@ def _checked_classes(classes: NDArray[Any], labelled: int) -> NDArray[Any]:
             raise ArgumentError(f"y holds {fractions[0]:g}", expected="classes, not a quantity")
         classes = classes.astype(np.int64)
     if len(classes) == labelled > MOST_UNIQUE:
-        found = f"y has another label for each of {labelled} nodes, like {classes.tolist()[0]!r}"
-        raise ArgumentError(found, expected="classes")
+        like = f"like {classes.tolist()[0]!r}"
+        raise ArgumentError(f"y has another label for each of {labelled} nodes, {like}", expected="classes")
     return classes

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from types import SimpleNamespace
 from typing import Any
 
@@ -274,7 +276,7 @@ def test_what_are_no_features_is_told_in_a_line(features, words):
         (
             {"source": ["a"], "target": ["b"], "weight": [2]},
             "abcd",
-            "edges: column 'weight' is none of the ends; .*; say",
+            "edges: 'weight' is a further column; expected edges without",
         ),
         (
             {"a": ["a"], "b": ["b"], "c": ["c"]},
@@ -290,6 +292,23 @@ def test_wrong_tables_of_edges_are_told_in_a_line(edges, index, words):
     with pytest.raises(ArgumentError, match=words) as caught:
         inputs_of(pandas.DataFrame(edges), features, Y)
     assert "\n" not in str(caught.value)
+
+
+@NEEDS_PANDAS
+def test_rows_of_x_and_y_are_the_same_nodes():
+    """As pandas would align them, and an array can't tell."""
+    frame, labels = pandas.DataFrame(X, index=list("abcd")), pandas.Series(Y, index=list("abcd"))
+    assert inputs_of(RING, frame, labels).nodes == 4
+    for wrong in (labels[::-1], pandas.Series(Y)):
+        with pytest.raises(ArgumentError, match="X and y have different indexes; expected the same nodes in the same"):
+            inputs_of(RING, frame, wrong)
+
+
+def test_no_library_of_graphs_or_tables_is_imported():
+    modules = [f"grandplus.datasets.in_memory.{name}" for name in ("inputs", "labels", "splits")]
+    code = f"import sys, {', '.join(modules)}; print({{'networkx', 'pandas', 'torch'}} & set(sys.modules))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "set()\n"
 
 
 @NEEDS_PANDAS
