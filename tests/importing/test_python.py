@@ -14,6 +14,7 @@ from own import EDGES, NODES, ring
 
 import grandplus as gp
 from grandplus.datasets.raw import RawGraph, read_files
+from grandplus.datasets.source import Source
 from grandplus.pipeline.card import CATALOG
 from grandplus.pipeline.settings import load_settings
 from grandplus.runtime.errors import GrandPlusError
@@ -73,6 +74,23 @@ def test_ids_and_names_of_columns_are_kept(checkout):
     check(graph)
     assert graph.node_ids.tolist() == ids
     assert graph.feature_names == ["height", "width"]
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("node_ids", np.arange(NODES - 1), "mine.npz, node_ids: is int64 11; expected 12 different whole numbers or"),
+        ("node_ids", np.zeros(NODES, int), "node_ids: is int64 12; expected 12 different"),
+        ("node_ids", np.arange(NODES) / 2, "node_ids: is float64 12"),
+        ("feature_names", np.array(["height"]), "mine.npz, feature_names: is <U6 1; expected 2 texts"),
+        ("feature_names", np.arange(2), "feature_names: is int64 2; expected 2 texts"),
+    ],
+)
+def test_wrong_ids_and_names_in_the_file_are_refused(tmp_path, key, value, message):
+    arrays = {"edges": np.array(EDGES), "node_labels": Y, "node_features": X} | {key: value}
+    np.savez(tmp_path / "mine.npz", **arrays)
+    with pytest.raises(GrandPlusError, match=message):
+        read_files(tmp_path, "edges-npz", ["mine.npz"], Source(format="edges-npz"))
 
 
 def test_both_ways_give_the_same_bytes(checkout):

@@ -66,6 +66,13 @@ def recognise(files: list[Path], asked: Reading) -> Reading | None:
     return asked if len(files) == 1 and {EDGES, LABELS} <= keys_of(files[0]) else None
 
 
+def _names(file: Path, columns: int) -> list[str]:
+    names = read_npz(file, FEATURE_NAMES)
+    if names.shape != (columns,) or names.dtype.kind != "U":
+        raise GrandPlusError(f"is {described(names)}", where=f"{file}, {FEATURE_NAMES}", expected=f"{columns} texts")
+    return [str(name) for name in names.tolist()]
+
+
 def _node_ids(file: Path, nodes: int) -> NDArray[Any]:
     ids = read_npz(file, NODE_IDS)
     if ids.shape != (nodes,) or ids.dtype.kind not in "iuU" or len(np.unique(ids)) < nodes:
