@@ -18,7 +18,7 @@ PAGES = sorted(
 )
 IDS = [str(page.relative_to(ROOT)) for page in PAGES]
 # What CONTRIBUTING.md adds as an example, and a mistake that docs/settings.md shows.
-EXAMPLES = {"grandplus/methods/linear", "tests/datasets/test_graph_json.py", "train.label_smoothing", "train.lrr"}
+EXAMPLES = {"grandplus/methods/linear", "tests/datasets/test_graph_json.py", "train.min_steps", "train.lrr"}
 COMMAND = re.compile(r"^(?:\$ )?(?:printf .* \| )?grandplus ([a-z].*)$")
 
 
