@@ -53,12 +53,23 @@ _NUMBA_CONFIG = threading.Lock()  # numba has one configuration for all threads
 
 
 def writable(array: Type) -> Type:
-    """The type of an array that a kernel writes to."""
+    """The type of an array that a kernel writes to.
+
+    Parameters
+    ----------
+    array : numba array type, or a tuple of such
+    """
     return _each(array, lambda kind: kind.copy(readonly=False))
 
 
 def matrix(array: Type, ndim: int = 2) -> Type:
-    """The type of a C-ordered array of more dimensions, with the same numbers in it."""
+    """The type of a C-ordered array of more dimensions, with the same numbers in it.
+
+    Parameters
+    ----------
+    array : numba array type, or a tuple of such
+    ndim : int
+    """
     return _each(array, lambda kind: kind.copy(ndim=ndim))
 
 
@@ -91,10 +102,16 @@ def kernel(*signature: Type) -> Callable[[Callable[..., Any]], Kernel]:
 
 
 class Kernel:
-    """A function that is compiled at its first call, once for each choice of types.
+    """A function that is compiled at its first call, once for each choice of types; made by `kernel`.
 
-    It runs without the GIL and without fastmath. A division by zero gives what IEEE 754 says, as looking for it would
-    keep loops from being vectorised.
+    It runs without the GIL and without fastmath. A division by zero gives what IEEE 754 says: a check for it would keep
+    loops from being vectorised.
+
+    Attributes
+    ----------
+    function : callable
+        The plain Python function.
+    signature : tuple of numba types
     """
 
     def __init__(self, function: Callable[..., Any], signature: tuple[Type, ...]) -> None:
@@ -113,16 +130,28 @@ class Kernel:
         return machine_code(*arguments)
 
     def compiled(self, *dtypes: np.dtype[Any]) -> Callable[..., Any]:
-        """Numba's function for these dtypes of the arguments that have several types."""
+        """The machine code for some dtypes, compiled if it was not yet.
+
+        Parameters
+        ----------
+        *dtypes : numpy.dtype
+            One for each argument that has several types in the signature.
+
+        Returns
+        -------
+        callable
+            Numba's dispatcher.
+        """
         with self._compiling:
             if dtypes not in self._compiled:
                 left = iter(dtypes)
                 kinds = [_choose(kind, next(left)) if isinstance(kind, tuple) else kind for kind in self.signature]
-                self._compiled[dtypes] = compiled(self.function, *kinds)
+                self._compiled[dtypes] = _from_cache(self.function, kinds)
         return self._compiled[dtypes]
 
 
-def compiled(function: Callable[..., Any], *arguments: Type) -> Callable[..., Any]:
+def _from_cache(function: Callable[..., Any], arguments: list[Type]) -> Callable[..., Any]:
+    """A function's machine code for these types, from the cache or compiled into it."""
     folder = _cache_folder(function)
     with locked(folder.with_suffix(".lock"), quiet=True):
         try:
@@ -132,12 +161,12 @@ def compiled(function: Callable[..., Any], *arguments: Type) -> Callable[..., An
             return _compile(function, arguments)
 
 
-def _compile(function: Callable[..., Any], arguments: tuple[Type, ...]) -> Callable[..., Any]:
+def _compile(function: Callable[..., Any], arguments: list[Type]) -> Callable[..., Any]:
     with _NUMBA_CONFIG:
         before = numba.config.CACHE_LOCATOR_CLASSES
         numba.config.CACHE_LOCATOR_CLASSES = f"{__name__}.{ContentLocator.__name__}"
         try:
-            jitted = numba.njit([arguments], cache=True, nogil=True, error_model="numpy")
+            jitted = numba.njit([tuple(arguments)], cache=True, nogil=True, error_model="numpy")
             machine_code: Callable[..., Any] = jitted(function)
         finally:
             numba.config.CACHE_LOCATOR_CLASSES = before
