@@ -20,6 +20,7 @@ from project import commit, copy_project, set_params
 
 from grandplus.cli.main import main
 from grandplus.estimator import GrandPlusClassifier
+from grandplus.methods.files import load_model
 from grandplus.pipeline.settings import load_settings
 from grandplus.prediction.calibration import Calibration
 
@@ -124,6 +125,15 @@ def test_switching_back_comes_from_the_cache(project):
     assert project.ran("exp", "run", "-S", "matrix=avg") == ["gfpush", "train", "infer", "evaluate"]
     for matrix in ("ppr", "avg"):
         assert project.ran("exp", "run", "-S", f"matrix={matrix}") == []
+
+
+def test_another_method_runs_from_the_rows_on(project):
+    """It needs none of them, so the stage leaves an empty folder."""
+    changes = ("model=sgc", "train.max_epochs=null", "train.epochs=3")
+    assert project.ran("exp", "run", *(f"-S{change}" for change in changes)) == ["gfpush", "train", "infer", "evaluate"]
+    assert [file.name for file in (project.folder / "data/rows").iterdir()] == ["SHA256SUMS"]
+    assert load_model(project.folder / "data/model/trial-00000.safetensors").method == "sgc"
+    assert "sgc" in project.grandplus("results")
 
 
 @pytest.mark.parametrize(
@@ -321,16 +331,18 @@ def test_a_mistake_about_single_nodes_is_told_in_a_line(command):
         assert len(errors.splitlines()) == 1
 
 
-def test_the_python_of_the_docs_gives_what_the_pipeline_gave(project):
-    """Each Python block of docs/python.md runs; the first prints trial 0's accuracy."""
-    blocks = re.findall(r"```python\n(.*?)```", (project.folder / "docs/python.md").read_text(), re.DOTALL)
+def test_the_python_of_the_pages_gives_what_the_pipeline_gave(project):
+    """Each block of the README, of arrays that it draws, and of docs/python.md, of the run's files."""
     printed = [
         subprocess.run(
             [sys.executable, "-c", block], cwd=project.folder, capture_output=True, text=True, check=True
         ).stdout
-        for block in blocks
+        for page in ("README.md", "docs/python.md")
+        for block in re.findall(r"```python\n(.*?)```", (project.folder / page).read_text(), re.DOTALL)
     ]
+    of_arrays, of_run, of_model = printed
+    assert float(of_arrays) > 0.95
     metrics = json.loads((project.folder / "reports/metrics.json").read_text())
-    assert printed[0].startswith(f"{metrics['test']['accuracy']['mean']:.4f} of test nodes are right")
-    assert f"{metrics['rows']['l1_error']['mean']:.4f}" in printed[0]
-    assert "'matrix': 'ppr'" in printed[1]
+    assert of_run.startswith(f"{metrics['test']['accuracy']['mean']:.4f} of test nodes are right")
+    assert f"{metrics['rows']['l1_error']['mean']:.4f}" in of_run
+    assert "'matrix': 'ppr'" in of_model
