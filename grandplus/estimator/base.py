@@ -19,7 +19,7 @@ from grandplus.datasets.in_memory.splits import given_splits, row_numbers
 from grandplus.datasets.preprocess import preprocess
 from grandplus.datasets.raw import RawGraph
 from grandplus.estimator.parameters import (
-    Sections,
+    Pushing,
     given_parameters,
     named_as_parameters,
     preprocessing_of,
@@ -28,7 +28,7 @@ from grandplus.estimator.parameters import (
 from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Nodes, Splits
 from grandplus.methods.protocol import Model, Scores, Task
-from grandplus.methods.registry import method_of, settings_of
+from grandplus.methods.registry import method_of
 from grandplus.methods.settings import MethodSettings
 from grandplus.prediction.calibration import HeldOut, mean_of
 from grandplus.propagation.gfpush import gfpush
@@ -44,8 +44,9 @@ _PROCESS = threading.Lock()  # on PyTorch's threads and random state, of which a
 class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Classifies all nodes of a graph from the labels of some; a subclass says by which method.
 
-    A subclass has the name of its method and, in ``__init__``, the parameters declared here, ``matrix``, and those of
-    `Run`, `Preprocess`, `GFPush`, the families of Π and the method's settings.
+    A subclass has the name of its method and, in ``__init__``, the parameters declared here, those of `Run`,
+    `Preprocess` and the method's settings, and, if the method needs rows of Π, ``matrix`` with those of the families of
+    Π and `GFPush`. One that it lacks has its default.
     """
 
     _method: ClassVar[str]
@@ -123,7 +124,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             prepared, splits = preprocess(raw, preprocessing_of(given, raw), seed=seed, trials=trials, name=name)
         settings = sections.method.model_copy(update=self._suited(prepared))
         with named_as_parameters(), _one_thread():
-            rows = _rows(prepared, splits, sections) if settings_of(self._method).NEEDS_ROWS else None
+            rows = _rows(prepared, splits, sections.pushing) if sections.pushing else None
             self._train(prepared, splits, rows, settings, seed)
         self.classes_, self.rows_, self.seed_, self.graph_facts_ = classes, rows, seed, prepared.facts
         self._describe(inputs)
@@ -246,10 +247,10 @@ class _Silent:
     def __exit__(self, *_: object) -> None: ...
 
 
-def _rows(graph: Graph, splits: Splits, sections: Sections) -> Rows:
-    matrix, push = sections.matrix, sections.push
+def _rows(graph: Graph, splits: Splits, pushing: Pushing) -> Rows:
+    matrix, settings = pushing.matrix, pushing.gfpush
     weights, nodes = matrix.weights(), splits.needing_rows()
-    return gfpush(graph, nodes, weights=weights, rmax=push.rmax, top_k=push.top_k, matrix=matrix.name)
+    return gfpush(graph, nodes, weights=weights, rmax=settings.rmax, top_k=settings.top_k, matrix=matrix.name)
 
 
 def _without_unlisted(labels: NDArray[np.int64], splits: list[dict[str, Nodes]]) -> NDArray[np.int64]:

@@ -37,12 +37,19 @@ class Run(Section):
 
 
 @dataclass(frozen=True)
+class Pushing:
+    """How rows of Π are pushed."""
+
+    matrix: Matrix
+    gfpush: GFPush
+
+
+@dataclass(frozen=True)
 class Sections:
     """The parameters by what they are for; but for preprocessing, whose defaults depend on the features."""
 
     run: Run
-    matrix: Matrix
-    push: GFPush
+    pushing: Pushing | None  # if the method needs rows of Π
     method: MethodSettings
 
 
@@ -84,22 +91,11 @@ def sections_of(given: dict[str, Any], method: str) -> Sections:
     GrandPlusError
         A value is impossible, lacks, or has no effect.
     """
-    name = given.get("matrix")
-    if name not in MATRICES:
-        raise ArgumentError(f"matrix is {name!r}", expected=f"one of {', '.join(MATRICES)}")
-    family = MATRICES[name]
-    own = parameters(family)
-    for key in {key for other in MATRICES.values() for key in parameters(other)} - own.keys():
-        if key in given:
-            raise ArgumentError(f"{key} is {given[key]!r}", expected=f"None, as matrix is {name}")
-    for key, required in own.items():
-        if required and key not in given:
-            raise ArgumentError(f"{key} is None", expected=f"a value, as matrix is {name}")
+    settings = settings_of(method)
     return Sections(
         run=_section(Run, given),
-        matrix=_section(family, given, own),
-        push=_section(GFPush, given),
-        method=_section(settings_of(method).Settings, given),
+        pushing=_pushing(given) if settings.NEEDS_ROWS else None,
+        method=_section(settings.Settings, given),
     )
 
 
@@ -143,6 +139,21 @@ def named_as_parameters() -> Iterator[None]:
         for part in ("found", "expected", "fix"):
             setattr(error, part, _PREFIX.sub("", getattr(error, part)))
         raise
+
+
+def _pushing(given: dict[str, Any]) -> Pushing:
+    name = given.get("matrix")
+    if name not in MATRICES:
+        raise ArgumentError(f"matrix is {name!r}", expected=f"one of {', '.join(MATRICES)}")
+    family = MATRICES[name]
+    own = parameters(family)
+    for key in {key for other in MATRICES.values() for key in parameters(other)} - own.keys():
+        if key in given:
+            raise ArgumentError(f"{key} is {given[key]!r}", expected=f"None, as matrix is {name}")
+    for key, required in own.items():
+        if required and key not in given:
+            raise ArgumentError(f"{key} is None", expected=f"a value, as matrix is {name}")
+    return Pushing(_section(family, given, own), _section(GFPush, given))
 
 
 def _section(model: type[AnySection], given: dict[str, Any], keys: Iterable[str] = ()) -> AnySection:
