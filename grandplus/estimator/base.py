@@ -152,7 +152,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self, "calibration_")
         if nodes is None:
-            return self._probabilities
+            return np.array(self._probabilities)  # a copy, which the caller may change
         return np.asarray(self._probabilities[row_numbers(nodes, len(self._probabilities), "nodes")])
 
     def predict(self, nodes: ArrayLike | None = None) -> NDArray[Any]:

@@ -84,6 +84,16 @@ def test_a_failed_fit_leaves_an_earlier_one_as_it_was():
     assert classifier.predict_proba().tobytes() == before
 
 
+def test_what_it_returns_may_be_changed():
+    classifier = small(max_epochs=3).fit(*problem())
+    for nodes in (None, [1, 2]):
+        before = classifier.predict_proba(nodes).tobytes()
+        classifier.predict_proba(nodes)[:] = 0
+        classifier.predict(nodes)[:] = 0
+        assert classifier.predict_proba(nodes).tobytes() == before
+    assert classifier.classes_.tolist() == [0, 1, 2]
+
+
 def test_score_is_the_accuracy_of_nodes():
     adjacency, X, y = problem()
     classifier = small().fit(adjacency, X, y)
