@@ -1,8 +1,8 @@
-"""Which early stopping keeps the better model? Others against ours, each told by nine tenths of the validation nodes.
+"""Which rule of early stopping keeps the better model?
 
-The last tenth says how good the kept model is, each tenth in turn: by the nodes that chose it, whatever stops last
-would look best. All rules are given the same trainings and tenths, so trials are paired. Prints a JSON line for each
-dataset and rule:
+A rule sees nine tenths of the validation nodes; the other tenth says how good the model is that it kept, each tenth in
+turn. Judged by the nodes that chose the model, the rule that stops last would look best. All rules see the same
+trainings and tenths, so trials are paired. Prints a JSON line for each dataset and rule:
 
     python -m benchmarks.early_stopping --trials 10
 """
@@ -30,17 +30,22 @@ FOLDS, PARTITIONS = 10, 4
 LONGER = 2  # times our patience is trained, as some of the nodes may want more steps than all
 
 
-class Unkept(Snapshot):
-    """Nothing is copied where only the number of the best validation is asked for."""
+class NoSnapshot(Snapshot):
+    """Copies nothing, where only the number of the best validation is asked for."""
 
-    def take(self, model: MLP | None) -> None:
-        pass
+    def take(self, mlp: MLP | None) -> None:
+        """Do nothing."""
 
 
 class Released(EarlyStopping):
-    """The released program's: saves and resets if accuracy and loss are both at their best; counts lower accuracies."""
+    """The rule of the released program.
 
-    def update(self, step: int, accuracy: float, loss: float, model: MLP) -> bool:
+    It saves the model, and starts to count anew, if accuracy and loss are both at their best. It counts validations
+    with a lower accuracy than the best.
+    """
+
+    def update(self, step: int, accuracy: float, loss: float, mlp: MLP) -> bool:
+        """Take note of a validation; True if it is time to stop."""
         if accuracy >= self.best_accuracy and loss <= self.best_loss:
             self.best_accuracy, self.best_loss, self.best_step, self.without_gain = accuracy, loss, step, 0
         elif accuracy < self.best_accuracy:
@@ -51,8 +56,9 @@ class Released(EarlyStopping):
 class ByLoss(EarlyStopping):
     """Keeps the lowest loss, and waits for a lower one."""
 
-    def update(self, step: int, accuracy: float, loss: float, model: MLP) -> bool:
-        return super().update(step, -loss, loss, model)
+    def update(self, step: int, accuracy: float, loss: float, mlp: MLP) -> bool:
+        """Take note of a validation; True if it is time to stop."""
+        return super().update(step, -loss, loss, mlp)
 
 
 # Each with the patience of the card, times a factor.
@@ -74,18 +80,19 @@ class Recorder(EarlyStopping):
         self.right: list[NDArray[np.bool_]] = []
         self.losses: list[NDArray[np.float32]] = []
 
-    def update(self, step: int, accuracy: float, loss: float, model: MLP) -> bool:
-        right, losses = self.score(model)
+    def update(self, step: int, accuracy: float, loss: float, mlp: MLP) -> bool:
+        """Take note of a validation; True if it is time to stop."""
+        right, losses = self.score(mlp)
         self.right.append(right)
         self.losses.append(losses)
-        return super().update(step, accuracy, loss, model)
+        return super().update(step, accuracy, loss, mlp)
 
 
 def compare(dataset: str, matrix: str, trials: int) -> Iterator[dict[str, object]]:
     """A line for each rule."""
     task = functools.partial(watch, Case(dataset, matrix), trials)
-    found = np.array(list(pools.map_processes(task, range(trials))))  # (trials, rules, 2)
-    gain = found[:, :, 0] - found[:, :1, 0]
+    scores = np.array(list(pools.map_processes(task, range(trials))))  # (trials, rules, 2)
+    gain = scores[:, :, 0] - scores[:, :1, 0]
     for number, rule in enumerate(RULES):
         yield {
             "benchmark": "early stopping",
@@ -93,10 +100,10 @@ def compare(dataset: str, matrix: str, trials: int) -> Iterator[dict[str, object
             "matrix": matrix,
             "trials": trials,
             "rule": rule,
-            "accuracy_of_others": float(found[:, number, 0].mean()),
+            "accuracy_of_others": float(scores[:, number, 0].mean()),
             "beside_ours": float(gain[:, number].mean()),
             "standard_error": float(gain[:, number].std(ddof=1) / np.sqrt(trials)),
-            "steps": round(found[:, number, 1].mean()),
+            "steps": round(scores[:, number, 1].mean()),
         }
 
 
@@ -111,13 +118,21 @@ def watch(case: Case, trials: int, trial: int) -> list[tuple[float, float]]:
             seen = np.delete(np.arange(right.shape[1]), others)
             accuracy, loss = right[:, seen].mean(axis=1), losses[:, seen].mean(axis=1)
             for rule, (kind, factor) in RULES.items():
-                best, last = stop(kind(round(factor * patience), best=Unkept()), accuracy, loss)
+                best, last = stop(kind(round(factor * patience), best=NoSnapshot()), accuracy, loss)
                 scores[rule].append((right[best, others].mean(), last * VALIDATE_EVERY))
-    return [tuple(np.mean(found, axis=0)) for found in scores.values()]
+    return [tuple(np.mean(of_folds, axis=0)) for of_folds in scores.values()]
 
 
 def record(case: Case, trials: int, trial: int) -> tuple[NDArray[np.bool_], NDArray[np.float32], int]:
-    """Train; (validations, nodes): which are right, and their losses; and the card's patience."""
+    """Train a model and score each validation node at each validation.
+
+    Returns
+    -------
+    right : bool (validations, nodes)
+    losses : float32 (validations, nodes)
+    patience : int
+        The card's.
+    """
     prepared = prepare(case, trials)
     settings, split = prepared.settings.train, prepared.splits.of(trial)
     assert isinstance(settings, Settings)
@@ -128,8 +143,8 @@ def record(case: Case, trials: int, trial: int) -> tuple[NDArray[np.bool_], NDAr
     inputs = propagation.expected(split.val)
     labels = torch.tensor(prepared.graph.labels[split.val])
 
-    def score(model: MLP) -> tuple[NDArray[np.bool_], NDArray[np.float32]]:
-        logits = model.evaluate(inputs)
+    def score(mlp: MLP) -> tuple[NDArray[np.bool_], NDArray[np.float32]]:
+        logits = mlp.evaluate(inputs)
         return (logits.argmax(dim=1) == labels).numpy(), F.cross_entropy(logits, labels, reduction="none").numpy()
 
     recorder = Recorder(LONGER * settings.patience, score)

@@ -29,9 +29,9 @@ def test_rows_that_are_right_and_rows_that_are_not(one_thread, monkeypatch, matr
     push = gfpush.push_rows
 
     def slightly_off(*arguments, **options):
-        found = push(*arguments, **options)
-        found.values[:, 0] += 3 * case.rmax
-        return found
+        rows = push(*arguments, **options)
+        rows.values[:, 0] += 3 * case.rmax
+        return rows
 
     monkeypatch.setattr(gfpush, "push_rows", slightly_off)
     assert not gfpush.measure("small", case, graph, threads=1, repeats=1)[0]["right"]
@@ -49,9 +49,9 @@ def test_products_that_are_right_and_products_that_are_not(one_thread, monkeypat
 
 def test_training_beside_plain_training(prepared, monkeypatch):
     def sparse(case, trials):
-        found = prepared(case, trials)
-        graph = dataclasses.replace(found.graph, features=sp.csr_array(found.graph.features))
-        return dataclasses.replace(found, graph=graph)
+        dense = prepared(case, trials)
+        graph = dataclasses.replace(dense.graph, features=sp.csr_array(dense.graph.features))
+        return dataclasses.replace(dense, graph=graph)
 
     monkeypatch.setattr(training, "prepare", sparse)
     line = training.compare("cora", 120, 120)
@@ -64,14 +64,14 @@ def test_a_kept_model_is_judged_by_nodes_that_did_not_choose_it(prepared, monkey
     right[1, :50] = True
     losses = np.tile(np.array([[3], [4], [2], [1]], np.float32), 100)
     monkeypatch.setattr(early_stopping, "record", lambda *_: (right, losses, 8))
-    found = dict(zip(early_stopping.RULES, early_stopping.watch(Case("cora", "ppr"), 1, 0), strict=True))
-    assert found["ours"] == (pytest.approx(0.5), 30)
-    assert found["by loss"] == (0, 30)
-    assert found["ours, a quarter of the patience"] == (pytest.approx(0.5), 30)  # falling losses reset it
+    scores = dict(zip(early_stopping.RULES, early_stopping.watch(Case("cora", "ppr"), 1, 0), strict=True))
+    assert scores["ours"] == (pytest.approx(0.5), 30)
+    assert scores["by loss"] == (0, 30)
+    assert scores["ours, a quarter of the patience"] == (pytest.approx(0.5), 30)  # falling losses reset it
 
 
 def test_the_released_rule():
-    rule = early_stopping.Released(2, best=early_stopping.Unkept())
+    rule = early_stopping.Released(2, best=early_stopping.NoSnapshot())
     accuracy, loss = np.array([0.5, 0.6, 0.6, 0.4, 0.7, 0.5]), np.array([1.0, 0.9, 1.1, 0.9, 1.0, 1.0])
     assert early_stopping.stop(rule, accuracy, loss) == (1, 5)  # 0.7 isn't kept, as its loss is higher; two were lower
 
@@ -80,7 +80,7 @@ def test_all_validation_nodes_are_recorded(prepared, monkeypatch):
     monkeypatch.setattr(early_stopping, "prepare", prepared)
     case = Case("cora", "ppr")
     right, losses, patience = early_stopping.record(case, 1, 0)
-    found = prepared(case, 1)
+    expected = prepared(case, 1)
     assert right.shape == losses.shape
-    assert right.shape[1] == len(found.splits.of(0).val)
-    assert patience == found.settings.train.patience
+    assert right.shape[1] == len(expected.splits.of(0).val)
+    assert patience == expected.settings.train.patience

@@ -91,8 +91,8 @@ def _train(
             logits = compute.logits(inputs).view(settings.augmentations, -1, len(task.graph.classes))
             loss, consistency = compute.losses(logits, torch.from_numpy(labels[labelled]).to(device), weight)
             if not math.isfinite(loss.item()):
-                found = f"the loss became {loss.item()} at step {step}"
-                raise GrandPlusError(found, fix="lower train.lr, or set train.clip")
+                message = f"the loss became {loss.item()} at step {step}"
+                raise GrandPlusError(message, fix="lower train.lr, or set train.clip")
             loss.backward()  # type: ignore[no-untyped-call]
             compute.adam.step()
             if step % VALIDATE_EVERY:
@@ -115,8 +115,8 @@ def batches(split: Split, settings: Settings, rng: np.random.Generator) -> Itera
     """L_t and U_t of each step: L is shuffled each epoch, U_t drawn afresh without replacement."""
     size = min(settings.batch_unlabelled, len(split.unlabelled))
     if settings.batchnorm and len(split.train) + size < 2:
-        found = "there is one labelled node and no unlabelled one, and BatchNorm needs two"
-        raise GrandPlusError(found, fix="label more nodes, or set train.batchnorm to false")
+        message = "there is one labelled node and no unlabelled one, and BatchNorm needs two"
+        raise GrandPlusError(message, fix="label more nodes, or set train.batchnorm to false")
     for _ in range(settings.max_epochs):
         order = rng.permutation(split.train)
         starts = list(range(0, len(order), settings.batch_labelled))

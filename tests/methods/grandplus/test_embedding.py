@@ -74,11 +74,11 @@ def test_product_and_gradient_are_those_of_dense_matrices(way):
     embedding = Embedding(FEATURES, 7)
     dense = embedding.weight.clone().requires_grad_()
     expected = torch.from_numpy(mixing @ features) @ dense
-    found = way(embedding).products(mixing, features)
-    torch.testing.assert_close(found, expected, atol=1e-6, rtol=1e-5)
+    actual = way(embedding).products(mixing, features)
+    torch.testing.assert_close(actual, expected, atol=1e-6, rtol=1e-5)
     upstream = torch.randn(4, 7)
     expected.backward(upstream)
-    found.backward(upstream)
+    actual.backward(upstream)
     assert embedding.columns.tolist() == np.flatnonzero(used_by(mixing, features, way)).tolist()
     gradient = torch.zeros_like(dense)
     gradient[embedding.columns] = embedding.rows.grad

@@ -64,8 +64,8 @@ def test_consistency_loss_is_the_papers_formula(distance, confidence, temperatur
     probabilities = rng.dirichlet(np.ones(4), size=(3, 20))
     settings = {"temperature": temperature, "confidence": confidence, "distance": distance}
     settings["consistency_mean"] = consistency_mean
-    found = consistency(logits_of(probabilities), **settings)
-    assert found.item() == pytest.approx(reference(probabilities, **settings), rel=1e-9)
+    actual = consistency(logits_of(probabilities), **settings)
+    assert actual.item() == pytest.approx(reference(probabilities, **settings), rel=1e-9)
 
 
 @pytest.mark.parametrize("distance", ["l2", "kl"])
@@ -91,13 +91,13 @@ def test_the_pseudo_label_is_a_constant(distance):
     """The gradient equals that with the sharpened mean put in as a number."""
     logits = torch.randn(2, 6, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(0), requires_grad=True)
     consistency(logits, temperature=0.5, confidence=0.4, distance=distance, consistency_mean="batch").backward()
-    found, logits.grad = logits.grad.clone(), None
+    actual, logits.grad = logits.grad.clone(), None
     probabilities = logits.softmax(-1)
     mean = probabilities.detach().mean(0)
     guess, confident = sharpen(mean, 0.5), mean.max(-1).values >= 0.4
     distances = (guess - probabilities) ** 2 if distance == "l2" else -guess * logits.log_softmax(-1)
     (distances.sum(-1) * confident).mean().backward()
-    torch.testing.assert_close(found, logits.grad)
+    torch.testing.assert_close(actual, logits.grad)
 
 
 def test_certain_predictions_stay_finite():

@@ -72,8 +72,8 @@ def test_sparse_inputs_give_what_dense_ones_do_with_gradients(rows, outputs):
         results.append((out.detach(), *(parameter.grad for parameter in layer.parameters())))
         layer.zero_grad()
     for result in results[1:]:
-        for found, expected in zip(result, results[0], strict=True):
-            torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-5)
+        for actual, expected in zip(result, results[0], strict=True):
+            torch.testing.assert_close(actual, expected, atol=1e-5, rtol=1e-5)
 
 
 def test_a_sparse_layer_starts_as_a_dense_one():
@@ -112,10 +112,10 @@ def test_a_model_comes_back_as_it_was_saved(model, tmp_path):
 
 
 def test_probabilities_are_the_softmax_of_the_logits(model):
-    found = model.probabilities_of(some_inputs(rows=20_000))  # more than one block
+    actual = model.probabilities_of(some_inputs(rows=20_000))  # more than one block
     expected = torch.softmax(model.mlp(torch.from_numpy(some_inputs(rows=20_000))), -1).detach()
-    np.testing.assert_allclose(found, expected, atol=1e-6)
-    assert found.shape == (20_000, 3)
+    np.testing.assert_allclose(actual, expected, atol=1e-6)
+    assert actual.shape == (20_000, 3)
 
 
 def test_saving_twice_gives_the_same_bytes_and_one_header_key(model, tmp_path):

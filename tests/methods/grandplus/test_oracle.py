@@ -133,10 +133,10 @@ def test_both_backends_train_the_same(task, train_settings, make, changes):
     fused, plain = (trained(task, settings, backend) for backend in (Fused, Plain))
     np.testing.assert_allclose(fused[0], plain[0], atol=1e-4)
     assert fused[0][:, 1].max() > 0  # the consistency loss has a say
-    for found, expected in zip(fused[1], plain[1], strict=True):
-        assert found.keys() == expected.keys()
-        for name in found:
-            torch.testing.assert_close(found[name], expected[name], atol=1e-4, rtol=0)
+    for actual, expected in zip(fused[1], plain[1], strict=True):
+        assert actual.keys() == expected.keys()
+        for name in actual:
+            torch.testing.assert_close(actual[name], expected[name], atol=1e-4, rtol=0)
     assert fused[2].keys() == plain[2].keys()
     for name, values in fused[2].items():
         torch.testing.assert_close(values, plain[2][name], atol=1e-4, rtol=0)

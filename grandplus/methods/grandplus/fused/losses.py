@@ -63,33 +63,33 @@ class _Losses(torch.autograd.Function):
 )  # fmt: skip
 def _fill(logits, labels, weight, temperature, confidence, l2, over_confident, gradient, parts):
     """The gradient of the total, and the two losses, node by node in float64."""
-    copies, nodes, classes = logits.shape
+    augmentations, nodes, classes = logits.shape
     labelled = len(labels)
-    logs, slopes = np.empty((copies, classes)), np.empty(classes)
+    logs, slopes = np.empty((augmentations, classes)), np.empty(classes)
     mean, pseudo = np.empty(classes), np.empty(classes)
     supervised = consistency = 0.0
     counted = 0 if over_confident else nodes - labelled
     for node in range(nodes):
         mean[:] = 0
-        for copy in range(copies):
-            top = logits[copy, node].max()
+        for m in range(augmentations):
+            top = logits[m, node].max()
             total = 0.0
             for c in range(classes):
-                logs[copy, c] = np.float64(logits[copy, node, c]) - top
-                total += np.exp(logs[copy, c])
+                logs[m, c] = np.float64(logits[m, node, c]) - top
+                total += np.exp(logs[m, c])
             for c in range(classes):
-                logs[copy, c] -= np.log(total)
-                mean[c] += np.exp(logs[copy, c]) / copies
+                logs[m, c] -= np.log(total)
+                mean[c] += np.exp(logs[m, c]) / augmentations
         if node < labelled:
-            share = 1 / (copies * labelled)
-            for copy in range(copies):
-                supervised -= share * logs[copy, labels[node]]
+            share = 1 / (augmentations * labelled)
+            for m in range(augmentations):
+                supervised -= share * logs[m, labels[node]]
                 for c in range(classes):
-                    gradient[copy, node, c] = share * (np.exp(logs[copy, c]) - (c == labels[node]))
+                    gradient[m, node, c] = share * (np.exp(logs[m, c]) - (c == labels[node]))
             continue
         if np.float32(mean.max()) < confidence:
-            for copy in range(copies):
-                gradient[copy, node] = 0
+            for m in range(augmentations):
+                gradient[m, node] = 0
             continue
         counted += over_confident
         # Sharpened in logarithms, relative to the largest, where nothing overflows.
@@ -99,21 +99,21 @@ def _fill(logits, labels, weight, temperature, confidence, l2, over_confident, g
             total += pseudo[c]
         for c in range(classes):
             pseudo[c] /= total
-        for copy in range(copies):
+        for m in range(augmentations):
             along = 0.0
             for c in range(classes):
-                p = np.exp(logs[copy, c])
+                p = np.exp(logs[m, c])
                 if l2:
                     consistency += (pseudo[c] - p) ** 2
                     slopes[c] = 2 * (p - pseudo[c])
                 else:
-                    consistency -= pseudo[c] * logs[copy, c]
+                    consistency -= pseudo[c] * logs[m, c]
                     slopes[c] = -pseudo[c] / p
                 along += slopes[c] * p
             for c in range(classes):
-                p = np.exp(logs[copy, c])
+                p = np.exp(logs[m, c])
                 through = p * (slopes[c] - along) if l2 else p - pseudo[c]
-                gradient[copy, node, c] = weight * through
-    share = 1 / (copies * max(counted, 1))
+                gradient[m, node, c] = weight * through
+    share = 1 / (augmentations * max(counted, 1))
     gradient[:, labelled:] *= np.float32(share)
     parts[0], parts[1] = supervised, share * consistency

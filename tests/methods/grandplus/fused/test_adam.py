@@ -28,8 +28,8 @@ def test_it_follows_pytorchs(clip, weight_decay):
             torch.nn.utils.clip_grad_norm_(theirs, clip)
         reference.step()
         reference.zero_grad()
-    for found, expected in zip(ours, theirs, strict=True):
-        torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-4)
+    for actual, expected in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(actual, expected, atol=1e-5, rtol=1e-4)
 
 
 def test_gradients_below_the_limit_are_not_scaled():

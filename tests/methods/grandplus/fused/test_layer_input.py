@@ -53,8 +53,8 @@ def test_values_and_gradients_are_pytorchs(seed, size, width, augmentations, rel
     x, upstream = (torch.randn(augmentations * size, width, generator=generator) for _ in range(2))
     fused, plain = both_ways(x, with_norm, upstream, relu=relu, row_norm=row_norm, augmentations=augmentations)
     # Where a column hardly varies, BatchNorm magnifies rounding by up to 1 / √eps = 316.
-    for found, expected in zip(fused, plain, strict=True):
-        assert (found - expected).abs().max() <= 1e-3 * max(1, expected.abs().max())
+    for actual, expected in zip(fused, plain, strict=True):
+        assert (actual - expected).abs().max() <= 1e-3 * max(1, expected.abs().max())
 
 
 def test_a_row_of_zeros_stays_one():
