@@ -23,7 +23,7 @@ class GrandPlusClassifier(GraphClassifier):
     alpha : float, optional
         α, the teleport probability of ppr; by default 0.2.
     heat_time : float, optional
-        t of heat, about how many steps the heat spreads; by default 3.
+        t of heat, about how many steps the heat spreads; by default 2.
     weights : list of float, optional
         w_0..w_N of custom, at least 0 and summing to 1.
     rmax : float, default=1e-05

@@ -69,7 +69,7 @@ class Heat(Matrix):
 
     name: Literal["heat"] = "heat"
     order: Order = 10  # N
-    heat_time: Annotated[float, Field(gt=0, le=100)] = 2.0  # t: about how many steps the heat spreads; see experiments/heat
+    heat_time: Annotated[float, Field(gt=0, le=100)] = 2.0  # t: about how many steps it spreads (experiments/heat)
 
     def weights(self) -> NDArray[np.float64]:
         n = np.arange(self.order + 1)
