@@ -136,7 +136,7 @@ class GrandPlusClassifier(GraphClassifier):
 
     References
     ----------
-    W. Feng et al. GRAND+: Scalable Graph Random Neural Networks. WWW 2022.
+    Wenzheng Feng et al. GRAND+: Scalable Graph Random Neural Networks. WWW 2022.
 
     Examples
     --------

@@ -166,7 +166,7 @@ def welch(first: ArrayLike, second: ArrayLike) -> Difference:
 
     References
     ----------
-    B. L. Welch. The generalization of "Student's" problem when several different population variances are involved.
+    Welch, B. L. The generalization of "Student's" problem when several different population variances are involved.
     Biometrika 34, 1947.
     """
     runs = np.asarray(first, np.float64), np.asarray(second, np.float64)
@@ -218,7 +218,7 @@ def holm(p: Sequence[float]) -> list[float]:
 
     References
     ----------
-    S. Holm. A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics 6, 1979.
+    Holm, S. A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics 6, 1979.
 
     Examples
     --------

@@ -64,7 +64,7 @@ class Single(Matrix):
 class Heat(Matrix):
     """The heat kernel, truncated: wₙ ∝ tⁿ/n!.
 
-    R. I. Kondor, J. Lafferty. Diffusion kernels on graphs and other discrete input spaces. ICML 2002.
+    Source: R. I. Kondor, J. Lafferty. Diffusion kernels on graphs and other discrete input spaces. ICML 2002.
     """
 
     name: Literal["heat"] = "heat"

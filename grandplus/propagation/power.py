@@ -37,7 +37,7 @@ def propagate(
     adjacency : Graph, Adjacency or scipy sparse matrix, shape (n, n)
         The graph. A scipy matrix is made symmetric and its values are ignored. Self-loops are added here, once.
     features : ndarray or scipy sparse matrix, shape (n, d)
-        X. It may be memory-mapped.
+        The matrix X; it may be memory-mapped.
     weights : array_like of float, shape (N + 1,)
         w_0..w_N, non-negative and summing to 1, as from ``propagation_weights``.
     columns : int, optional

@@ -1,7 +1,7 @@
 """SGC: a linear classifier on propagated features.
 
-F. Wu, T. Zhang, A. H. de Souza Jr., C. Fifty, T. Yu, K. Q. Weinberger. Simplifying Graph Convolutional Networks.
-ICML 2019. The probabilities are softmax(ÂᴷXW + b), with Â = D̃^-½(A + I)D̃^-½ (its Eq. 8).
+Source: F. Wu, T. Zhang, A. H. de Souza Jr., C. Fifty, T. Yu, K. Q. Weinberger. Simplifying Graph Convolutional
+Networks. ICML 2019. The probabilities are softmax(ÂᴷXW + b), with Â = D̃^-½(A + I)D̃^-½ (its Eq. 8).
 """
 
 from __future__ import annotations
