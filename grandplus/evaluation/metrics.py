@@ -1,7 +1,7 @@
 """The registry of metrics, and what they come to for a run.
 
 A metric is one entry of `METRICS`. ``reports/metrics.json``, ``grandplus results``, the tables of experiments and of
-the report, and README's list follow from it.
+the report, and the list in ``docs/results.md`` follow from it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Metric:
     label : str
         What it is called, after the part.
     meaning : str
-        What it says, for README's list.
+        What it says, for the list in ``docs/results.md``.
     written : Format
         How its value is written.
     score : callable
@@ -245,7 +245,7 @@ def summarize(
 
 
 def listed() -> str:
-    """README's list of all metrics, a Markdown table.
+    """The list of all metrics in ``docs/results.md``, a Markdown table.
 
     Examples
     --------
