@@ -10,6 +10,7 @@ from ruamel.yaml import YAML
 
 import grandplus
 from grandplus.cli import main as cli
+from grandplus.methods.registry import NAMES
 from grandplus.propagation.matrices import MATRICES, parameters
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -108,6 +109,33 @@ def test_the_glossary_has_every_matrix():
         given = ", ".join(f"`{key}`" for key in parameters(family))
         line = f"| `{name}` | {meaning} | {given} |"
         assert line in page
+
+
+def the_line(file, start):
+    """The line of a file that begins so."""
+    lines = [line.strip() for line in (ROOT / file).read_text(encoding="utf-8").splitlines()]
+    (line,) = (line for line in lines if line.startswith(start))
+    return line
+
+
+@pytest.mark.parametrize(
+    ("file", "start"),
+    [
+        ("README.md", "| `matrix` |"),
+        ("docs/settings.md", "| `matrix` |"),
+        ("params.yaml", "matrix:"),
+        ("grandplus/estimator/grandplus.py", 'matrix : {"'),
+    ],
+)
+def test_lines_that_list_the_matrices_name_each(file, start):
+    line = the_line(file, start)
+    assert {name for name in MATRICES if not re.search(rf"\b{name}\b", line)} == set(), f"{file}: {line}"
+
+
+@pytest.mark.parametrize("file", ["README.md", "docs/settings.md"])
+def test_lines_that_list_the_methods_name_each(file):
+    line = the_line(file, "| `model` |")
+    assert {name for name in NAMES if f"`{name}`" not in line} == set(), f"{file}: {line}"
 
 
 def test_settings_of_commands_exist():
