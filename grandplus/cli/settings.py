@@ -62,13 +62,14 @@ def settings_table(changes: Sequence[str] = (), root: Path | str = ".") -> str:
     rows = [
         {"setting": key, "value": value(setting), "from": resolved.origins[key]}
         for key, setting in _flattened(resolved.settings.flat()).items()
+        if resolved.settings.needs_rows or not _is_of_rows(key)
     ]
     return table(rows)
 
 
 def _apply(params: dict[str, Any], change: str) -> None:
     """Put a change like ``train.lr=0.005`` into the content of params.yaml."""
-    key, equals, text = change.partition("=")
+    key, equals, text = change.removeprefix("+").partition("=")  # DVC asks for + before a key that the file lacks
     if not equals:
         raise GrandPlusError(f"-S is {change!r}", expected="KEY=VALUE, like train.lr=0.005")
     section, _, name = key.rpartition(".")
@@ -76,6 +77,10 @@ def _apply(params: dict[str, Any], change: str) -> None:
         params[section] = {}
     target = params[section] if section else params
     target[name] = yaml_mapping(f"value: {text}", f"-S {change}")["value"]
+
+
+def _is_of_rows(key: str) -> bool:
+    return key == "matrix" or key.startswith("gfpush.")
 
 
 def _flattened(values: dict[str, Any]) -> dict[str, Any]:

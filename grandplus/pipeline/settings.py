@@ -152,7 +152,19 @@ def _given(params: dict[str, Any], section: str, matrix: str, model: str) -> dic
         if users[key] and chosen not in users[key]:
             found = f"{section}.{key} = {value} has no effect, as {kind} is {chosen}"
             raise GrandPlusError(found, where=PARAMS, fix=f"set it to null, or {kind} to {' or '.join(users[key])}")
+    if section == "gfpush" and not settings_of(model).NEEDS_ROWS:
+        _check_no_rows(given, matrix, model)
     return given
+
+
+def _check_no_rows(given: dict[str, Any], matrix: str, model: str) -> None:
+    """Of rows that the method does without, params.yaml sets only what the matrix requires."""
+    required = parameters(MATRICES[matrix])
+    for key, value in given.items():
+        if not required.get(key):
+            found = f"gfpush.{key} = {value} has no effect, as model is {model}"
+            methods = " or ".join(name for name in NAMES if settings_of(name).NEEDS_ROWS)
+            raise GrandPlusError(found, where=PARAMS, fix=f"set it to null, or model to {methods}")
 
 
 def _users(section: str) -> dict[str, list[str]]:

@@ -45,6 +45,18 @@ def test_changes_are_tried_as_dvc_takes_them(checkout):
     assert lines_of(checkout)["dataset"] == ("pubmed", "params.yaml")  # nothing was written
 
 
+def test_a_method_without_rows_shows_no_settings_of_them(checkout):
+    lines = lines_of(checkout, "model=sgc", "matrix=heat")
+    assert lines["model"] == ("sgc", "params.yaml")
+    assert not [key for key in lines if key == "matrix" or key.startswith("gfpush.")]
+
+
+def test_a_key_that_the_file_lacks_is_named_with_and_without_a_plus(checkout):
+    for change in ("train.lrr=1", "+train.lrr=1"):
+        with pytest.raises(GrandPlusError, match=r"^params.yaml: train.lrr = 1 is not a setting; .*mean train.lr\?$"):
+            settings_table([change], checkout)
+
+
 def test_a_change_that_is_none_is_refused(checkout):
     with pytest.raises(GrandPlusError, match=r"^-S is 'train.lr'; expected KEY=VALUE, like train.lr=0.005$"):
         settings_table(["train.lr"], checkout)

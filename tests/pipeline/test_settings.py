@@ -493,6 +493,14 @@ def test_a_setting_of_another_method_has_no_effect(checkout, model):
             assert refusal(checkout).startswith(found)
 
 
+def test_a_setting_of_rows_has_no_effect_on_a_method_without_rows(checkout):
+    change(checkout / "params.yaml", {"model": "sgc", "gfpush.order": 8})
+    fix = "set it to null, or model to grandplus"
+    assert refusal(checkout) == f"params.yaml: gfpush.order = 8 has no effect, as model is sgc; {fix}"
+    weights = {"matrix": "custom", "gfpush.weights": [0.5, 0.5], "gfpush.order": None}
+    assert load(checkout, **weights).model == "sgc"  # custom can't be without them
+
+
 def test_an_unknown_method_is_named_with_those_that_there_are(checkout):
     change(checkout / "params.yaml", {"model": "gnc"})
     assert refusal(checkout) == f"params.yaml: model is 'gnc'; expected one of {', '.join(NAMES)}"
