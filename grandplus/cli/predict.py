@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def add(commands: Any) -> None:
     """Add the verb to the parser's commands."""
     parser = commands.add_parser("predict", help="predict a few nodes, with the exact L1 error of each one's row")
-    parser.add_argument("--nodes", required=True, metavar="FILE", help="their ids, one a line; - is standard input")
+    parser.add_argument("--nodes", required=True, metavar="FILE", help="ids of nodes, one a line; - is standard input")
     parser.add_argument("--dataset", help="the dataset that the models must be of")
     parser.set_defaults(run=run)
 

@@ -24,7 +24,7 @@ Count = Annotated[int, Field(ge=1)]
 _SHA256, _NAME, _FILE = "^[0-9a-f]{64}$", r"^[A-Za-z0-9_][A-Za-z0-9._-]*$", r"^[^./\\\x00-\x1f][^/\\\x00-\x1f]*$"
 _WORDS = {
     _SHA256: "64 hexadecimal digits",
-    _NAME: "letters from a to z, digits, '_', '.' and '-', with none of the last two at the beginning",
+    _NAME: "letters from a to z, digits, '_', '.' and '-', and no '.' or '-' at the beginning",
     _FILE: "the name of a file, without folders",
 }
 Sha256 = Annotated[str, Field(pattern=_SHA256)]
@@ -145,7 +145,7 @@ def _allowed(error: ValidationError) -> str:
     errors = error.errors()
     first = _place(errors[0])
     words = [_WORDS.get(e.get("ctx", {}).get("pattern", ""), e["msg"]) for e in errors if _place(e) == first]
-    texts = [re.sub("^(Input should be|Value error,) *", "", message) for message in words]
+    texts = [re.sub("^(Input should be|Value error,) *|, unable to parse .*", "", message) for message in words]
     return " or ".join(text[0].lower() + text[1:] for text in texts)
 
 
