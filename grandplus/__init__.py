@@ -20,7 +20,7 @@ _HOME = {
     "Split": "graph.splits",
     "Splits": "graph.splits",
     "Task": "methods.protocol",
-    "fit": "methods.grandplus.method",
+    "fit": "methods.fitting",
     "gfpush": "propagation.gfpush",
     "load_model": "methods.files",
     "load_settings": "pipeline.settings",

@@ -51,6 +51,25 @@ def method_of(name: str) -> Method:
     return cast("Method", _module(name, "method"))
 
 
+def name_of(settings: object) -> str:
+    """The name of the method that settings are of.
+
+    Raises
+    ------
+    ArgumentError
+        They are of no method.
+
+    Examples
+    --------
+    >>> name_of(settings_of("sgc").Settings())
+    'sgc'
+    """
+    for name in NAMES:
+        if isinstance(settings, settings_of(name).Settings):
+            return name
+    raise ArgumentError(f"settings is a {type(settings).__name__}", expected="the settings of a method")
+
+
 def _module(name: str, part: str) -> Any:
     if name not in NAMES:
         raise ArgumentError(f"model is {name!r}", expected=f"one of {', '.join(NAMES)}")

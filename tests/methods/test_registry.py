@@ -9,7 +9,8 @@ import pytest
 
 from grandplus import methods
 from grandplus.methods import protocol
-from grandplus.methods.registry import NAMES, method_of, settings_of
+from grandplus.methods.fitting import fit
+from grandplus.methods.registry import NAMES, method_of, name_of, settings_of
 from grandplus.methods.settings import MethodSettings
 from grandplus.pipeline.settings import load_settings
 from grandplus.runtime.errors import ArgumentError
@@ -27,6 +28,20 @@ def test_methods_are_the_folders_beside_the_registry():
 def test_a_name_that_is_no_method_is_refused(find):
     with pytest.raises(ArgumentError, match=r"model is 'sgcn'; expected one of grandplus, .*sgc"):
         find("sgcn")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_settings_say_which_method_trains(name, monkeypatch):
+    settings, called = settings_of(name).Settings(), []
+    assert name_of(settings) == name
+    monkeypatch.setattr(method_of(name), "fit", lambda *arguments, **options: called.append((arguments, options)))
+    fit("task", settings, info={})
+    assert called == [(("task", settings), {"info": {}})]
+
+
+def test_settings_of_no_method_are_refused():
+    with pytest.raises(ArgumentError, match=r"^settings is a dict; expected the settings of a method$"):
+        fit(None, {})
 
 
 @pytest.mark.parametrize("name", NAMES)
