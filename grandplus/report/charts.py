@@ -10,7 +10,7 @@ from grandplus.report.run import Run
 from grandplus.report.svg import Chart, shares_around, ticks
 
 NUMBERED_CLASSES = 12  # with more, numbers no longer fit in the confusion matrix's cells
-NAMED_GROUPS = 8  # with more, names like 512–1023 would overlap
+NAMED_GROUPS = 7  # with more, names like 512–1023 would overlap
 PART = {"test": "test", "val": "validation"}
 
 
