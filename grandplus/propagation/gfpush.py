@@ -86,10 +86,10 @@ def gfpush(
     graph = as_adjacency(adjacency)
     w = checked_weights(weights)
     sources = _checked_nodes(nodes, graph.nodes)
-    if not rmax >= 0 or top_k < 1:
-        raise ArgumentError(f"rmax is {rmax} and top_k is {top_k}", expected="rmax of at least 0, top_k of at least 1")
-    pushed = push_rows(graph, sources, w, rmax, top_k)
-    info = RowsInfo(matrix, tuple(w.tolist()), float(rmax), int(top_k), graph.nodes, graph.fingerprint)
+    _check_numbers(rmax, top_k)
+    threshold, entries = float(rmax), int(top_k)
+    pushed = push_rows(graph, sources, w, threshold, entries)
+    info = RowsInfo(matrix, tuple(w.tolist()), threshold, entries, graph.nodes, graph.fingerprint)
     return Rows(sources, pushed.neighbors, pushed.values, pushed.l1_error, info)
 
 
@@ -154,6 +154,17 @@ def push_rows(graph: Adjacency, sources: NDArray[np.int64], w: NDArray[np.float6
     for _ in pools.map_threads(push_from, range(0, len(sources), BLOCK)):
         pass
     return pushed
+
+
+def _check_numbers(rmax: Any, top_k: Any) -> None:
+    if not (
+        isinstance(rmax, int | float | np.integer | np.floating)
+        and rmax >= 0
+        and isinstance(top_k, int | np.integer)
+        and top_k >= 1
+    ):
+        expected = "rmax: a number of at least 0, top_k: a whole number of at least 1"
+        raise ArgumentError(f"rmax is {rmax!r} and top_k is {top_k!r}", expected=expected)
 
 
 def _checked_nodes(nodes: ArrayLike, count: int) -> NDArray[np.int64]:

@@ -157,7 +157,7 @@ def propagation_weights(matrix: str, **given: Any) -> NDArray[np.float64]:
     >>> propagation_weights("heat", order=2, heat_time=1).tolist()  # 1, 1, 1/2
     [0.4, 0.4, 0.2]
     """
-    if matrix not in MATRICES:
+    if not isinstance(matrix, str) or matrix not in MATRICES:
         raise ArgumentError(f"matrix is {matrix!r}", expected=f"one of {', '.join(MATRICES)}")
     family = MATRICES[matrix]
     chosen = {key: value for key, value in given.items() if value is not None}
@@ -178,13 +178,15 @@ def checked_weights(values: ArrayLike) -> NDArray[np.float64]:
     Raises
     ------
     ArgumentError
-        A weight is negative or NaN, or their sum is not 1.
+        They are no numbers, a weight is negative or NaN, or their sum is not 1.
     """
-    w = np.asarray(values, np.float64, order="C")
+    expected = "w_0..w_N, at least 0 and summing to 1"
+    try:
+        w = np.asarray(values, np.float64, order="C")
+    except (TypeError, ValueError):
+        raise ArgumentError(f"weights is {values!r}", expected=expected) from None
     if w.ndim != 1 or not len(w) or not np.all(w >= 0) or abs(w.sum() - 1) > TOLERANCE:
-        raise ArgumentError(
-            f"the weights {w.tolist()} sum to {w.sum():g}", expected="w_0..w_N, at least 0 and summing to 1"
-        )
+        raise ArgumentError(f"the weights {w.tolist()} sum to {w.sum():g}", expected=expected)
     return w
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 from numba import types
@@ -54,7 +56,8 @@ def propagate(
     Raises
     ------
     ArgumentError
-        The features have another number of rows than the graph has nodes, or the weights do not sum to 1.
+        The features are no matrix of numbers with a row for each node, the weights do not sum to 1, or ``columns`` or
+        ``out`` is not as described.
 
     Examples
     --------
@@ -67,8 +70,10 @@ def propagate(
     """
     graph = as_adjacency(adjacency)
     w = checked_weights(weights)
-    if features.shape[0] != graph.nodes:
-        raise ArgumentError(f"features have {features.shape[0]} rows", expected=f"{graph.nodes}, one a node")
+    _check_features(features, graph.nodes)
+    _check_columns(columns)
+    if out is not None:
+        _check_out(out, features.shape)
     width = features.shape[1]
     if out is None and (columns or width) >= width:
         return _product(graph, features, w)
@@ -77,6 +82,30 @@ def propagate(
     for start in range(0, width, step):
         result[:, start : start + step] = _product(graph, features[:, start : start + step], w)
     return result
+
+
+def _check_features(features: Any, nodes: int) -> None:
+    if not (sp.issparse(features) or isinstance(features, np.ndarray)):
+        found = f"features is a {type(features).__name__}"
+        raise ArgumentError(found, expected="a numpy array or a scipy sparse matrix")
+    if features.ndim != 2 or features.dtype.kind not in "biuf":
+        found = f"features has shape {features.shape} and type {features.dtype}"
+        raise ArgumentError(found, expected="two dimensions, and numbers")
+    if features.shape[0] != nodes:
+        raise ArgumentError(f"features have {features.shape[0]} rows", expected=f"{nodes}, one a node")
+
+
+def _check_columns(columns: Any) -> None:
+    if columns is not None and not (isinstance(columns, int | np.integer) and columns >= 1):
+        raise ArgumentError(f"columns is {columns!r}", expected="a whole number of at least 1, or None")
+
+
+def _check_out(out: Any, shape: tuple[int, ...]) -> None:
+    if not isinstance(out, np.ndarray):
+        raise ArgumentError(f"out is a {type(out).__name__}", expected="a numpy array")
+    if out.shape != shape or out.dtype != np.float32 or not out.flags.writeable:
+        found = f"out has shape {out.shape} and type {out.dtype}{'' if out.flags.writeable else ', and is read-only'}"
+        raise ArgumentError(found, expected=f"an array to write in, of shape {shape} and type float32")
 
 
 def _product(graph: Adjacency, features: Features, w: NDArray[np.float64]) -> NDArray[np.float32]:

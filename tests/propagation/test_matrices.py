@@ -104,6 +104,7 @@ def test_weights_of_an_array_must_be_a_distribution(values):
         ({"matrix": "ppr", "order": 3, "alpha": float("nan")}, "alpha is nan; expected a finite number"),
         ({"matrix": "heat", "heat_time": 0}, "heat_time is 0; expected greater than 0"),
         ({"matrix": "avg", "alpha": 0.2}, "matrix avg: alpha = 0.2 is not a setting; expected one of order"),
+        ({"matrix": ["ppr"]}, r"matrix is \['ppr'\]; expected one of ppr"),
         ({"matrix": "PPR", "order": 3}, "matrix is 'PPR'; expected one of ppr, avg, single"),
     ],
 )

@@ -176,3 +176,41 @@ def test_features_of_another_number_of_nodes_are_refused():
 def test_weights_that_are_none_are_refused(weights):
     with pytest.raises(ArgumentError, match="at least 0 and summing to 1"):
         propagate(sp.csr_array(np.eye(3)), np.eye(3, dtype=np.float32), weights=weights)
+
+
+@pytest.mark.parametrize("weights", [None, "abc", ["a"], [0.5, [0.5]], [1j], {}])
+def test_weights_that_are_no_numbers_are_refused(weights):
+    with pytest.raises(ArgumentError, match="at least 0 and summing to 1"):
+        propagate(FIVE.matrix, np.ones((5, 2), np.float32), weights=weights)
+
+
+@pytest.mark.parametrize(
+    ("features", "message"),
+    [
+        (None, "features is a NoneType; expected a numpy array or a scipy sparse matrix"),
+        ([[1.0]] * 5, "features is a list"),
+        (np.ones(5), r"features has shape \(5,\) and type float64; expected two dimensions, and numbers"),
+        (np.ones((5, 2, 2)), r"features has shape \(5, 2, 2\)"),
+        (np.full((5, 1), "a"), "and type <U1; expected two dimensions, and numbers"),
+        (np.ones((5, 2), complex), "and type complex128"),
+    ],
+)
+def test_features_that_are_no_matrix_of_numbers_are_refused(features, message):
+    with pytest.raises(ArgumentError, match=message):
+        propagate(FIVE.matrix, features, weights=[1.0])
+
+
+@pytest.mark.parametrize("columns", [0, -1, 1.5, "a"])
+def test_a_number_of_columns_that_is_none_is_refused(columns):
+    with pytest.raises(ArgumentError, match=r"columns is .*; expected a whole number of at least 1"):
+        propagate(FIVE.matrix, np.ones((5, 2), np.float32), weights=[1.0], columns=columns)
+
+
+@pytest.mark.parametrize(
+    "out",
+    ["a", [[0.0]], np.empty((2, 2), np.float32), np.empty((5, 2)), np.empty((5, 2), int)],
+)
+def test_a_result_that_would_not_fit_is_refused(out):
+    # Into whole numbers, numpy would cut fractions off without a word.
+    with pytest.raises(ArgumentError, match=r"^out "):
+        propagate(FIVE.matrix, np.ones((5, 2), np.float32), weights=[1.0], out=out)
