@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from safetensors import SafetensorError, safe_open
 
 from grandplus.methods.protocol import FORMAT_VERSION, HEADER, Model
 from grandplus.methods.registry import method_of, settings_of
-from grandplus.runtime.errors import ArtifactError
+from grandplus.runtime.errors import ArgumentError, ArtifactError, GrandPlusError
+from grandplus.runtime.validation import validated
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 def load_model(file: Path | str, device: str = "cpu") -> Model:
@@ -22,22 +27,44 @@ def load_model(file: Path | str, device: str = "cpu") -> Model:
 
     Raises
     ------
+    ArgumentError
+        The device is none of these, or there is no usable GPU.
     ArtifactError
         The file is missing, damaged or no model of this format.
     """
+    _check_device(device)
     try:
         with safe_open(str(file), framework="pt") as content:
             header = json.loads((content.metadata() or {})[HEADER])
             tensors = {name: content.get_tensor(name) for name in content.keys()}  # noqa: SIM118
-    except (OSError, SafetensorError, KeyError, ValueError) as error:
+        version = header["format_version"]
+    except (OSError, SafetensorError, KeyError, TypeError, ValueError) as error:
         raise ArtifactError(f"is no readable model: {error}", where=file) from None
-    if header["format_version"] != FORMAT_VERSION:
-        raise ArtifactError(f"format version is {header['format_version']}", where=file, expected=str(FORMAT_VERSION))
-    model = method_of(header["model"]).Model
+    if version != FORMAT_VERSION:
+        raise ArtifactError(f"format version is {version}", where=file, expected=str(FORMAT_VERSION))
+    try:
+        return _restored(header, tensors, device)
+    except GrandPlusError as error:
+        raise ArtifactError(error.found, where=file, expected=error.expected, fix=error.fix) from None
+    except (KeyError, TypeError, ValueError, RuntimeError):  # RuntimeError: tensors of other names or shapes
+        raise ArtifactError("is damaged: its header and its tensors are not those of one model", where=file) from None
+
+
+def _check_device(device: str) -> None:
+    if device not in ("cpu", "cuda"):
+        raise ArgumentError(f"device is {device!r}", expected="cpu or cuda")
+    import torch  # here, as it takes a second to import
+
+    if device == "cuda" and not torch.cuda.is_available():
+        raise ArgumentError("device is 'cuda', but torch finds no usable GPU", expected="cpu")
+
+
+def _restored(header: dict[str, Any], tensors: dict[str, Tensor], device: str) -> Model:
+    name = header["model"]
     common = {
         "classes": header["classes"],
-        "settings": settings_of(header["model"]).Settings.model_validate(header["settings"]),
+        "settings": validated(settings_of(name).Settings, header["settings"], "", "settings."),
         "preprocessing": header["preprocessing"],
         "info": header["info"],
     }
-    return model.restored(header, tensors, device, **common)
+    return method_of(name).Model.restored(header, tensors, device, **common)

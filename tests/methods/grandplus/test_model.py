@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 import torch
 from safetensors import safe_open
+from safetensors.torch import save_file
 from sparse_matrices import csr_of
 
 from grandplus.methods.files import load_model
 from grandplus.methods.grandplus.fused.csr import Factors
 from grandplus.methods.grandplus.mlp import MLP, Noise, SparseLinear, layer_input
 from grandplus.methods.grandplus.model import Model
-from grandplus.runtime.errors import ArtifactError
+from grandplus.runtime.errors import ArgumentError, ArtifactError
 
 
 def some_inputs(rows=6, width=5):
@@ -139,3 +140,42 @@ def test_a_damaged_model_is_named(model, tmp_path, damage):
 def test_a_missing_model_is_named(tmp_path):
     with pytest.raises(ArtifactError, match="absent"):
         load_model(tmp_path / "absent")
+
+
+def change_header(file, change):
+    with safe_open(str(file), framework="pt") as content:
+        header = json.loads(content.metadata()["grandplus"])
+        tensors = {name: content.get_tensor(name) for name in content.keys()}  # noqa: SIM118
+    save_file(tensors, file, metadata={"grandplus": json.dumps(change(header))})
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda header: None, "is no readable model"),
+        (lambda header: [], "is no readable model"),
+        (lambda header: {"classes": ["a"]}, "is no readable model: 'format_version'"),
+        (lambda header: header | {"format_version": 2}, "format version is 2; expected 3"),
+        (lambda header: header | {"model": "gcn"}, "model is 'gcn'; expected one of grandplus, sgc"),
+        (lambda header: header | {"model": "sgc"}, "settings.augmentations is 2; expected extra inputs"),
+        (lambda header: header | {"settings": {"lr": -1}}, "settings.lr is -1; expected greater than 0"),
+        (lambda header: header | {"features": 4}, "is damaged: its header and its tensors are not those of one model"),
+        (lambda header: header | {"classes": ["a"]}, "is damaged"),
+        (lambda header: header | {"weights": None}, "is damaged"),
+        (lambda header: {key: header[key] for key in header if key != "info"}, "is damaged"),
+    ],
+)
+def test_a_model_whose_header_does_not_fit_is_named(model, tmp_path, change, message):
+    file = tmp_path / "m.safetensors"
+    model.save(file)
+    change_header(file, change)
+    with pytest.raises(ArtifactError) as error:
+        load_model(file)
+    assert str(error.value).startswith(f"{file}: {message}")
+
+
+@pytest.mark.parametrize("device", ["tpu", None, 0])
+def test_a_device_that_is_none_is_refused(model, tmp_path, device):
+    model.save(tmp_path / "m.safetensors")
+    with pytest.raises(ArgumentError, match=r"device is .*; expected cpu or cuda"):
+        load_model(tmp_path / "m.safetensors", device)
