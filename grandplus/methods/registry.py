@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from grandplus import methods
 from grandplus.methods.settings import MethodSettings
-from grandplus.runtime.errors import ArgumentError
+from grandplus.runtime.errors import ArgumentError, GrandPlusError
 
 if TYPE_CHECKING:
     from grandplus.methods.protocol import Method
@@ -31,13 +31,15 @@ def settings_of(name: str) -> SettingsModule:
     ------
     ArgumentError
         There is no such method.
+    GrandPlusError
+        Its module can't be imported, or lacks something.
 
     Examples
     --------
     >>> settings_of("grandplus").NEEDS_ROWS
     True
     """
-    return cast(SettingsModule, _module(name, "settings"))
+    return cast(SettingsModule, _module(name, "settings", "Settings", "PUBLISHED", "NEEDS_ROWS"))
 
 
 def method_of(name: str) -> Method:
@@ -47,8 +49,10 @@ def method_of(name: str) -> Method:
     ------
     ArgumentError
         There is no such method.
+    GrandPlusError
+        Its module can't be imported, or lacks something.
     """
-    return cast("Method", _module(name, "method"))
+    return cast("Method", _module(name, "method", "fit", "Model"))
 
 
 def name_of(settings: object) -> str:
@@ -70,7 +74,15 @@ def name_of(settings: object) -> str:
     raise ArgumentError(f"settings is a {type(settings).__name__}", expected="the settings of a method")
 
 
-def _module(name: str, part: str) -> Any:
+def _module(name: str, part: str, *needed: str) -> Any:
     if name not in NAMES:
         raise ArgumentError(f"model is {name!r}", expected=f"one of {', '.join(NAMES)}")
-    return importlib.import_module(f"{methods.__name__}.{name}.{part}")
+    full = f"{methods.__name__}.{name}.{part}"
+    try:
+        module = importlib.import_module(full)
+    except (ImportError, SyntaxError) as error:
+        raise GrandPlusError(f"can't be imported: {error}", where=full, fix="mend it, or remove its folder") from None
+    for member in needed:
+        if not hasattr(module, member):
+            raise GrandPlusError(f"has no {member}", where=full, fix="add it, or remove its folder")
+    return module

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from grandplus import methods
-from grandplus.methods import protocol
+from grandplus.methods import protocol, registry
 from grandplus.methods.fitting import fit
 from grandplus.methods.registry import NAMES, method_of, name_of, settings_of
 from grandplus.methods.settings import MethodSettings
 from grandplus.pipeline.settings import load_settings
-from grandplus.runtime.errors import ArgumentError
+from grandplus.runtime.errors import ArgumentError, GrandPlusError
 
 DATASETS = ("cora", "citeseer", "pubmed")
 
@@ -86,3 +86,27 @@ def test_settings_import_no_torch():
     program = "import sys; from grandplus.methods.registry import NAMES, settings_of; "
     program += "[settings_of(name) for name in NAMES]; assert 'torch' not in sys.modules"
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        (None, "can't be imported: No module named 'grandplus.methods.broken.settings'"),
+        ("def f(:", "can't be imported: invalid syntax"),
+        ("import no_such_module", "can't be imported: No module named 'no_such_module'"),
+        ("NEEDS_ROWS = False", "has no Settings"),
+    ],
+)
+def test_a_method_that_cannot_be_read_is_named(tmp_path, monkeypatch, code, message):
+    folder = tmp_path / "broken"
+    folder.mkdir()
+    (folder / "__init__.py").touch()
+    if code is not None:
+        (folder / "settings.py").write_text(code)
+    monkeypatch.setattr(methods, "__path__", [*methods.__path__, str(tmp_path)])
+    monkeypatch.setattr(registry, "NAMES", (*NAMES, "broken"))
+    for name in [name for name in sys.modules if name.startswith("grandplus.methods.broken")]:
+        monkeypatch.delitem(sys.modules, name)
+    with pytest.raises(GrandPlusError) as error:
+        settings_of("broken")
+    assert str(error.value).startswith(f"grandplus.methods.broken.settings: {message}")
