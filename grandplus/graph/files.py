@@ -61,6 +61,8 @@ def read_json(file: Path) -> Any:
         raise ArtifactError("no such file", where=file) from None
     except ValueError as error:
         raise ArtifactError(f"is no readable JSON: {error}", where=file) from None
+    except OSError as error:
+        raise ArtifactError(f"can't be read: {error.strerror}", where=file) from None
 
 
 def write_json(file: Path, content: Any) -> None:

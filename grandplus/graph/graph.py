@@ -105,7 +105,9 @@ class Graph:
             A file is missing or damaged, or of another format.
         """
         folder = Path(folder)
-        facts = read_json(folder / "graph.json")
+        facts, classes = read_json(folder / "graph.json"), read_json(folder / "classes.json")
+        if not isinstance(facts, dict) or not isinstance(classes, list):
+            raise ArtifactError("graph.json or classes.json is damaged", where=folder, expected="a mapping and a list")
         if facts.get("format_version") != FORMAT_VERSION:
             raise ArtifactError(
                 f"format version is {facts.get('format_version')}", where=folder, expected=str(FORMAT_VERSION)
@@ -115,7 +117,7 @@ class Graph:
                 adjacency=Adjacency.load(folder),
                 features=_load_features(folder, int(facts["features"])),
                 labels=map_array(folder / "labels.npy"),
-                classes=list(read_json(folder / "classes.json")),
+                classes=classes,
                 node_ids=read_parquet(folder / "node_ids.parquet")["id"].to_numpy(),
                 facts=facts,
                 fitted=_load_fitted(folder / "features.json"),

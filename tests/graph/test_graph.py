@@ -374,3 +374,19 @@ def test_parts_of_other_nodes_are_refused(changes, message):
 def test_saved_parts_of_other_nodes_are_refused(saved):
     np.save(saved / "labels.npy", np.zeros(1, np.int64))
     assert refusal(saved).startswith(f"{saved}: labels has shape (1,)")
+
+
+@pytest.mark.parametrize(("name", "text"), [("graph.json", "[]"), ("graph.json", "null"), ("classes.json", "null")])
+def test_a_json_file_of_another_kind_is_named(tmp_path, name, text):
+    nodes = 4
+    adjacency, _ = build_adjacency(np.array([[0], [1]]), nodes)
+    Graph(adjacency, np.ones((nodes, 2), np.float32), np.zeros(nodes, np.int64), ["a"], np.arange(nodes)).save(tmp_path)
+    (tmp_path / name).write_text(text)
+    with pytest.raises(ArtifactError, match=r"graph\.json or classes\.json is damaged"):
+        Graph.load(tmp_path)
+
+
+def test_a_file_in_place_of_the_folder_is_named(tmp_path):
+    (tmp_path / "graph").touch()
+    with pytest.raises(ArtifactError, match="can't be read: Not a directory"):
+        Graph.load(tmp_path / "graph")
