@@ -143,7 +143,7 @@ def named_as_parameters() -> Iterator[None]:
 
 def _pushing(given: dict[str, Any]) -> Pushing:
     name = given.get("matrix")
-    if name not in MATRICES:
+    if not isinstance(name, str) or name not in MATRICES:
         raise ArgumentError(f"matrix is {name!r}", expected=f"one of {', '.join(MATRICES)}")
     family = MATRICES[name]
     own = parameters(family)

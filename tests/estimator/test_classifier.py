@@ -249,6 +249,7 @@ ADJACENCY, X, Y = problem()
     [
         ({"lr": -1}, {}, "^GrandPlusClassifier: lr is -1; expected greater than 0$"),
         ({"matrix": "pagerank"}, {}, "^GrandPlusClassifier: matrix is 'pagerank'; expected one of ppr, avg, single"),
+        ({"matrix": ["ppr"]}, {}, r"matrix is \['ppr'\]; expected one of ppr, avg, single"),
         ({"matrix": "custom", "order": None}, {}, "weights is None; expected a value, as matrix is custom"),
         ({"alpha": 0.3}, {}, "alpha is 0.3; expected None, as matrix is avg"),
         ({"matrix": "ppr", "alpha": 2}, {}, "GrandPlusClassifier: alpha is 2; expected less than or equal to 1"),
