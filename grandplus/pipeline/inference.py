@@ -10,6 +10,7 @@ import torch
 from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Splits
 from grandplus.methods.files import load_model
+from grandplus.methods.protocol import Model
 from grandplus.prediction.predictions import write_predictions, write_trial
 from grandplus.runtime import environment
 from grandplus.runtime.errors import ArtifactError
@@ -31,23 +32,24 @@ def infer_trials(graph_folder: Path, model_folder: Path, out: Path) -> None:
     Raises
     ------
     ArtifactError
-        There is no model.
+        There is no model, or the models are of different methods or settings.
     """
     torch.set_num_threads(1)  # one thread gives the same bytes anywhere
     graph, splits = Graph.load(graph_folder), Splits.load(graph_folder)
     files = sorted(model_folder.glob("trial-*.safetensors"))
     if not files:
         raise ArtifactError("holds no model", where=model_folder)
-    first, shared = True, None
+    first: Model | None = None
     for trial, file in enumerate(progress(files, "infer", len(files), "trial")):
         target = out / f"{file.stem}.parquet"
         if target.exists():
             continue
         model = load_model(file, environment.device())
-        if first:  # the trials of a run have the same settings, and so the same inputs
-            first = False
+        if first is None:  # the trials of a run have the same settings, and so the same inputs
+            first, shared = model, model.shared_inputs(graph)
             _print_plan(model.plan(graph))
-            shared = model.shared_inputs(graph)
+        elif (model.method, model.settings) != (first.method, first.settings):
+            raise ArtifactError("is of another method or other settings than the first model", where=file)
         write_trial(target, graph, splits.of(trial), model.predict_proba(graph, shared))
     write_predictions(out, graph, splits)
 

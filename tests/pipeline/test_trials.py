@@ -1,5 +1,7 @@
 """How many trials are trained side by side, what is done where memory is short, and methods without rows."""
 
+import dataclasses
+
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
@@ -105,6 +107,15 @@ def test_what_trials_share_in_inference_is_computed_once(run, monkeypatch):
 def test_without_a_model_there_is_nothing_to_predict_with(run, tmp_path):
     with pytest.raises(ArtifactError, match="predictions: holds no model"):
         infer_trials(run / "graph", run / "predictions", run / "predictions")
+
+
+def test_models_of_other_settings_are_not_combined(run):
+    file = model_file(run / "model", 2)
+    model = load_model(file)
+    dataclasses.replace(model, settings=model.settings.model_copy(update={"order": 1})).save(file)
+    words = "trial-00002.safetensors: is of another method or other settings than the first model"
+    with pytest.raises(ArtifactError, match=words):
+        infer_trials(run / "graph", run / "model", run / "predictions")
 
 
 def test_single_nodes_are_predicted_from_rows_alone(run):
