@@ -18,7 +18,7 @@ from grandplus.pipeline.graphs import make_graph
 from grandplus.pipeline.settings import load_settings
 from grandplus.propagation.gfpush import gfpush
 
-CASES = Path(__file__).resolve().parents[2] / "shared" / "datasets" / "cases"
+CASES = Path(__file__).resolve().parents[3] / "shared" / "datasets" / "cases"
 if not CASES.is_dir():
     pytest.skip(f"{CASES} is not there", allow_module_level=True)
 
