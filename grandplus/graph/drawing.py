@@ -58,13 +58,14 @@ def make_splits(
     """
     given = _given_splits(public, labels) if settings.split == "public" else []
     parts = [_Part(EVERY_TRIAL, name, nodes) for name, nodes in given[0].items()] if len(given) == 1 else []
+    size = settings.unlabelled if isinstance(settings.unlabelled, int) else len(labels)
     for trial in range(trials):
         rng = np.random.default_rng([seed, trial])
         split = given[trial % len(given)] if given else _drawn(labels, settings, rng, classes)
         if len(given) != 1:  # a single one is there already, for every trial
             parts += [_Part(trial, name, nodes) for name, nodes in split.items()]
-        if isinstance(settings.unlabelled, int) and settings.unlabelled < len(labels) - len(split["train"]):
-            parts.append(_Part(trial, "unlabelled", _sample(len(labels), split["train"], settings.unlabelled, rng)))
+        if size < max(len(labels) - len(either["train"]) for either in given or [split]):
+            parts.append(_Part(trial, "unlabelled", _sample(len(labels), split["train"], size, rng)))
     implied = _implied({part.name for part in parts}, settings)
     if "test" in implied and (labels < 0).any():
         parts.append(_Part(EVERY_TRIAL, UNKNOWN, np.flatnonzero(labels < 0)))
@@ -82,8 +83,9 @@ def _drawn(
 
 
 def _sample(nodes: int, train: Nodes, size: int, rng: np.random.Generator) -> Nodes:
-    """U': some of the nodes that are not trained on."""
-    return np.sort(rng.choice(outside(nodes, train), size, replace=False))
+    """U': some of the nodes that are not trained on; all, if there are no more."""
+    others = outside(nodes, train)
+    return np.sort(rng.choice(others, min(size, len(others)), replace=False))
 
 
 def _implied(listed: set[str], settings: Preprocess) -> frozenset[str]:
@@ -106,7 +108,10 @@ def _table(parts: list[_Part]) -> pa.Table:
 
 
 def _given_splits(public: list[dict[str, Nodes]], labels: NDArray[np.int64]) -> list[dict[str, Nodes]]:
-    """The data's own splits, checked; nodes without a label are left out, but for those of a test part."""
+    """The data's own splits, checked; nodes without a label are left out, but for those of a test part.
+
+    Either all of them list test nodes, or none does.
+    """
     if not public:
         fix = "take per-class or uniform, or import lists of ids"
         raise GrandPlusError("preprocess.split is public, but the data has no split", fix=fix)
@@ -120,6 +125,9 @@ def _given_splits(public: list[dict[str, Nodes]], labels: NDArray[np.int64]) -> 
             if not len(labelled.get(part, ())):
                 raise GrandPlusError(f"{where} has no labelled {part} node", fix="take per-class or uniform")
         _check_disjoint(split, where)
+        if "test" not in split and any("test" in other for other in public):
+            labelled["test"] = np.setdiff1d(np.flatnonzero(labels >= 0), [*labelled["train"], *labelled["val"]])
+            labelled[UNKNOWN] = np.flatnonzero(labels < 0)
         splits.append(labelled)
     return splits
 

@@ -45,6 +45,51 @@ def test_more_trials_do_not_change_the_first_ones(split, unlabelled):
     assert [listed(few, trial) for trial in range(2)] == [listed(many, trial) for trial in range(2)]
 
 
+def without_test(number: int) -> dict[str, np.ndarray]:
+    return {part: PUBLIC[part] + number for part in ("train", "val")}
+
+
+# The data's own splits: one; several; some of which list test nodes; with training sets of several sizes.
+OWN = {
+    "one": [PUBLIC],
+    "one without test": [without_test(0)],
+    "several": [PUBLIC, {part: nodes - 1 for part, nodes in PUBLIC.items()}],
+    "some without test": [without_test(0), PUBLIC, without_test(2)],
+    "of several sizes": [without_test(0) | {"train": np.arange(20, 20 + size)} for size in (2, 9, 13)],
+}
+
+
+@U_SIZE
+@pytest.mark.parametrize("kind", OWN)
+def test_more_trials_of_public_splits_do_not_change_the_first_ones(kind, unlabelled):
+    labels = LABELS.copy()
+    labels[[2, 3, 4, 5, 6, 7, 8, 59, 60, 62]] = 0
+    counts = {
+        count: make_splits(labels, wanted("public", unlabelled=unlabelled), OWN[kind], seed=0, trials=count)
+        for count in (1, 2, 3, 7)
+    }
+    for count, splits in counts.items():
+        assert [listed(splits, trial) for trial in range(count)] == [listed(counts[7], trial) for trial in range(count)]
+    assert all(counts[7].of(trial).unlabelled.size for trial in range(7)) == (unlabelled != 0)
+
+
+def test_of_public_splits_some_of_which_list_test_nodes_the_others_test_on_all_labelled_ones():
+    splits = make_splits(LABELS, wanted("public", unlabelled="test"), [without_test(0), PUBLIC], seed=0, trials=2)
+    split = splits.of(0)
+    assert split.test.tolist() == [
+        node for node in np.flatnonzero(LABELS >= 0) if node not in [*split.train, *split.val]
+    ]
+    assert split.unlabelled.tolist() == sorted([*split.test, *np.flatnonzero(LABELS < 0)])
+    assert set(splits.of(1).test) <= {70, 71, 74}
+
+
+def test_a_pool_larger_than_what_some_splits_leave_is_all_of_it():
+    public = [{"train": np.arange(size), "val": np.array([70, 71])} for size in (2, 12)]
+    splits = make_splits(np.zeros(75, np.int64), wanted("public", unlabelled=70), public, seed=0, trials=2)
+    assert len(splits.of(0).unlabelled) == 70
+    assert splits.of(1).unlabelled.tolist() == list(range(12, 75))
+
+
 @DRAWN
 def test_trials_and_seeds_differ_and_repeat(split):
     first, again, other = (made(wanted(split), seed=seed) for seed in (5, 5, 6))
