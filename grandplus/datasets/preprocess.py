@@ -9,10 +9,11 @@ from grandplus.datasets.source import Expect
 from grandplus.graph.adjacency import Adjacency, build_adjacency
 from grandplus.graph.drawing import make_splits
 from grandplus.graph.features import Features, zero_rows
-from grandplus.graph.fitted import RAW_ROWS, FittedFeatures
+from grandplus.graph.fitted import OF_NEIGHBORS, RAW_ROWS, STANDARDIZED, FittedFeatures
 from grandplus.graph.graph import Graph
 from grandplus.graph.settings import Preprocess
 from grandplus.graph.splits import Splits
+from grandplus.runtime import environment
 from grandplus.runtime.errors import GrandPlusError
 
 
@@ -83,6 +84,10 @@ def _check_classes(raw: RawGraph, name: str) -> None:
 
 def _raw_rows(raw: RawGraph, adjacency: Adjacency, kind: str, name: str) -> Features:
     """The data's own features, or what stands for them where the settings ask for features made from the graph."""
+    if kind in OF_NEIGHBORS and kind in STANDARDIZED and 4 * raw.nodes**2 > environment.memory():
+        found = f"standardized columns of {raw.nodes} nodes take {4 * raw.nodes**2 / 2**30:.1f} GiB"
+        expected = f"at most {environment.memory() / 2**30:.1f} GiB, the memory at hand"
+        raise GrandPlusError(found, where=name, expected=expected, fix="choose preprocess.features: adjacency")
     if kind in RAW_ROWS:
         return RAW_ROWS[kind](adjacency)
     if raw.features is None:

@@ -38,8 +38,9 @@ class GrandPlusClassifier(GraphClassifier):
         Whether a graph with edge weights is refused, or every edge counts once.
     verbose : bool, default=False
         Whether progress is shown: a bar on a terminal, elsewhere a line every half minute.
-    features : {"row-normalize", "standardize", "as-is", "degree", "onehot-degree", "adjacency"}, optional
-        How X is scaled, or, by the last three, what is made from the graph in place of X. By default what suits X:
+    features : str, optional
+        How X is scaled: row-normalize, standardize or as-is. Or what is made from the graph in place of X: degree,
+        onehot-degree, adjacency (rows sum to 1) or standardized-adjacency (columns). By default what suits X:
         standardize if at least a quarter of it is not 0, else row-normalize, or as-is if a value is negative.
     split : {"per-class", "uniform"}, default="per-class"
         How each trial draws its nodes, where ``fit`` is given none: so many of each class, or as many in all.

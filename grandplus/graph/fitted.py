@@ -19,10 +19,18 @@ ARRAYS: dict[str, tuple[str, ...]] = {  # that each kind has fitted
     "degree": (),
     "onehot-degree": ("degrees",),
     "adjacency": ("node_ids",),
+    "standardized-adjacency": ("node_ids", "means", "deviations"),
 }
 _TYPES = {"means": np.float64, "deviations": np.float64, "degrees": np.int64, "node_ids": None}
 # What stands for raw features where these are made from the graph.
-RAW_ROWS = {"degree": degree_column, "onehot-degree": degree_column, "adjacency": neighbor_marks}
+RAW_ROWS = {
+    "degree": degree_column,
+    "onehot-degree": degree_column,
+    "adjacency": neighbor_marks,
+    "standardized-adjacency": neighbor_marks,
+}
+STANDARDIZED = ("standardize", "standardized-adjacency")  # columns of mean 0 and deviation 1, which are dense
+OF_NEIGHBORS = ("adjacency", "standardized-adjacency")  # a column for each node
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,18 +39,18 @@ class FittedFeatures:
 
     Attributes
     ----------
-    kind : {"row-normalize", "standardize", "as-is", "degree", "onehot-degree", "adjacency"}
-        As ``preprocess.features`` of a card. The raw columns of the first three are the data's own; those of
-        ``degree`` and ``onehot-degree`` are one, the number of neighbours; those of ``adjacency`` are 1 for a
-        neighbour and 0 for another node.
+    kind : str
+        As ``preprocess.features`` of a card. The raw columns of ``row-normalize``, ``standardize`` and ``as-is`` are
+        the data's own; those of ``degree`` and ``onehot-degree`` are one, the number of neighbours; those of
+        ``adjacency`` and ``standardized-adjacency`` are 1 for a neighbour and 0 for another node.
     names : list of str or None
         Of the raw columns, where the data names them, as the header of a table does.
     means, deviations : float64 (d,) or None
-        Of each raw column, for ``standardize``. The deviation of a constant column is 0.
+        Of each raw column, for ``standardize`` and ``standardized-adjacency``. The deviation of a constant column is 0.
     degrees : int64 (d,) or None
         The number of neighbours that each column stands for, for ``onehot-degree``.
     node_ids : (d,) or None
-        The id of the node that each column stands for, for ``adjacency``.
+        The id of the node that each column stands for, for ``adjacency`` and ``standardized-adjacency``.
 
     Examples
     --------
@@ -75,7 +83,7 @@ class FittedFeatures:
         names : list of str, optional
             Of the raw columns.
         node_ids : (n,), optional
-            Of the nodes; needed for ``adjacency``.
+            Of the nodes; needed for ``adjacency`` and ``standardized-adjacency``.
 
         Raises
         ------
@@ -84,9 +92,10 @@ class FittedFeatures:
         """
         if kind not in ARRAYS:
             raise ArgumentError(f"there are no features of kind {kind!r}", expected=f"one of {', '.join(ARRAYS)}")
-        if kind == "standardize":
+        if kind in STANDARDIZED:
             means, deviations = _moments(_dense(raw))
-            return cls(kind, names, means=means, deviations=deviations)
+            columns: dict[str, Any] = {"node_ids": node_ids} if kind in OF_NEIGHBORS else {"names": names}
+            return cls(kind, means=means, deviations=deviations, **columns)
         if kind == "degree":
             return cls(kind)
         if kind == "onehot-degree":
@@ -113,7 +122,7 @@ class FittedFeatures:
             There are other columns than those that were fitted, or a number of neighbours that no fitted node had.
         """
         self._check_width(raw)
-        if self.kind == "standardize":
+        if self.kind in STANDARDIZED:
             return self._standardized(_dense(raw))
         if self.kind == "degree":
             return np.log1p(_dense(raw).astype(np.float64)).astype(np.float32)

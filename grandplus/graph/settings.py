@@ -13,8 +13,11 @@ class Preprocess(Section):
     """What a card says under ``preprocess``."""
 
     # Scaling of the data's features: rows that sum to 1, columns of mean 0 and deviation 1, or none; or features made
-    # from the graph: each node's degree as a number, as a one-hot vector, or its row of the adjacency.
-    features: Literal["row-normalize", "standardize", "as-is", "degree", "onehot-degree", "adjacency"]
+    # from the graph: each node's degree as a number, as a one-hot vector, or its row of the adjacency, which is scaled
+    # to sum to 1, or column by column to mean 0 and deviation 1.
+    features: Literal[
+        "row-normalize", "standardize", "as-is", "degree", "onehot-degree", "adjacency", "standardized-adjacency"
+    ]
     # The data's own split; or drawn for each trial: a number of nodes from each class, or as many from all classes.
     split: Literal["public", "per-class", "uniform"]
     train_per_class: Count = 20  # labelled nodes a class, for the splits per-class and uniform

@@ -96,7 +96,7 @@ def import_files(
     source = _source(file_format, read, files, root)
     with _in_one_folder(files) as folder:
         raw = read_files(folder, file_format, list(source["files"]), checked_as(Source, source, where=name))
-        chosen = _chosen(raw, choices or Choices())
+        chosen = chosen_preprocess(raw, choices or Choices())
         graph, splits = preprocess(raw, chosen, seed=0, trials=1, name=name)
         splits.check_tested()
         text = card_text(name, source, chosen, raw, _counts(raw, graph.facts))
@@ -129,8 +129,23 @@ def _source(file_format: str, read: Reading, files: list[Path], root: Path) -> d
     }
 
 
-def _chosen(raw: RawGraph, choices: Choices) -> Preprocess:
-    """What the user has chosen, else what suits the graph, else the defaults."""
+def chosen_preprocess(raw: RawGraph, choices: Choices) -> Preprocess:
+    """What the user has chosen, else what suits the graph, else the defaults.
+
+    Parameters
+    ----------
+    raw : RawGraph
+    choices : Choices
+
+    Returns
+    -------
+    Preprocess
+
+    Raises
+    ------
+    GrandPlusError
+        A choice is impossible.
+    """
     suited: dict[str, Any] = {
         # Without features, preprocessing refuses as-is, and says what may be chosen instead.
         "features": "as-is" if raw.features is None else suited_scaling(raw.features),

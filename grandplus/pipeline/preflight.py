@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 from typing import NamedTuple
 
+from grandplus.graph.fitted import OF_NEIGHBORS, STANDARDIZED
 from grandplus.pipeline.settings import Settings
 from grandplus.runtime import environment
 from grandplus.runtime.errors import GrandPlusError
@@ -48,7 +49,7 @@ def _check_memory(settings: Settings, size: Size) -> None:
     memory = {
         "edges in both directions": 8 * size.edges,
         "model's parameters in training": 4 * COPIES_OF_PARAMETERS * parameters,
-        "standardized features": 4 * size.nodes * size.features * (settings.preprocess.features == "standardize"),
+        "standardized features": 4 * size.nodes * size.features * (settings.preprocess.features in STANDARDIZED),
         "one trial's probabilities": 4 * size.nodes * size.classes,
     }
     what, most = max(memory.items(), key=lambda item: item[1])
@@ -72,7 +73,7 @@ def _size(settings: Settings) -> Size | None:
     """As far as the card knows."""
     if settings.expect:
         expect = settings.expect
-        made = expect.nodes if settings.preprocess.features == "adjacency" else 1
+        made = expect.nodes if settings.preprocess.features in OF_NEIGHBORS else 1
         return Size(expect.nodes, expect.edges or 0, expect.features or made, expect.classes)
     if settings.source.synthetic:
         recipe, scale = settings.source.synthetic, settings.synthetic.scale

@@ -8,9 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from grandplus.datasets.preprocess import preprocess
+from grandplus.datasets.raw import RawGraph
 from grandplus.graph.graph import Graph
+from grandplus.graph.settings import Preprocess
 from grandplus.pipeline.graphs import make_graph
 from grandplus.pipeline.settings import load_settings
+from grandplus.runtime.errors import GrandPlusError
 
 ROOT = Path(__file__).resolve().parents[2]
 # Merged and dropped entries explain the paper's table, which counts 5,429, 4,732 and 44,338 edges.
@@ -62,3 +66,14 @@ def test_both_routes_to_cora_give_the_same_bytes(raw_graph, tmp_path):
     assert names[0] == names[1]
     for name in names[0]:
         assert (folders[0] / name).read_bytes() == (folders[1] / name).read_bytes(), name
+
+
+def test_dense_columns_for_each_node_are_refused_before_memory_runs_out(monkeypatch):
+    nodes, edges = 1000, np.array([[0, 1], [1, 2]])
+    raw = RawGraph(edges, nodes, None, np.arange(nodes) % 2, ["a", "b"], np.arange(nodes), [])
+    settings = Preprocess(features="standardized-adjacency", split="per-class")
+    monkeypatch.setenv("GRANDPLUS_MEMORY", str(4 * nodes**2))
+    preprocess(raw, settings, seed=0, trials=1)
+    monkeypatch.setenv("GRANDPLUS_MEMORY", str(4 * nodes**2 - 1))
+    with pytest.raises(GrandPlusError, match=r"columns of 1000 nodes take .*; choose preprocess\.features: adjacency"):
+        preprocess(raw, settings, seed=0, trials=1)

@@ -209,9 +209,10 @@ def test_what_was_counted_is_kept():
     assert facts == wanted
 
 
-def test_features_can_be_made_from_the_graph():
+@pytest.mark.parametrize("features", ["adjacency", "standardized-adjacency"])
+def test_features_can_be_made_from_the_graph(features):
     adjacency, _, y = problem()
-    classifier = small(features="adjacency", dropout_input=None, max_epochs=3).fit(adjacency, y=y)
+    classifier = small(features=features, dropout_input=None, max_epochs=3).fit(adjacency, y=y)
     assert classifier.graph_facts_["features"] == NODES
     assert classifier.models_[0].settings.dropout_input == 0.5
     assert not hasattr(classifier, "n_features_in_")

@@ -68,10 +68,12 @@ def test_features_made_from_the_graph():
     for u, v in edges:
         dense[u, v] = dense[v, u] = 1
     found = dense.sum(axis=1)  # degrees: 3, 1, 1, 2, 1, 0
-    made = {kind: fitted_rows(kind, adjacency) for kind in ("degree", "onehot-degree", "adjacency")}
+    made = {kind: fitted_rows(kind, adjacency) for kind in RAW_ROWS}
     assert made["degree"] == pytest.approx(np.log1p(found)[:, None])
     assert made["onehot-degree"].toarray().tolist() == [[float(d == column) for column in range(4)] for d in found]
     assert made["adjacency"].toarray() == pytest.approx(dense / np.maximum(found, 1)[:, None])
+    deviations = np.where(dense.std(axis=0) == 0, 1, dense.std(axis=0))
+    assert made["standardized-adjacency"] == pytest.approx((dense - dense.mean(axis=0)) / deviations)
     for features in made.values():
         assert features.dtype == np.float32
         assert np.all(np.isfinite(features.toarray() if sp.issparse(features) else features))

@@ -140,7 +140,7 @@ CASES: dict[str, tuple[dict[str, bytes], list[str], int, list[str]]] = {
     ),
     "no features": (
         tables(b"id,label\n" + b"".join(b"%d,%d\n" % (i, i % 2) for i in range(NODES))), FEW, 2,
-        ["the data has no features", "choose preprocess.features: degree, onehot-degree, adjacency"],
+        ["the data has no features", "degree, onehot-degree, adjacency, standardized-adjacency"],
     ),
     "features that no memory holds": (
         tables(f_json=str({f"{i}": [i, 2**31 - 2] for i in range(NODES)}).replace("'", '"').encode()), FEW, 2,

@@ -29,6 +29,7 @@ def cora(**changes: object) -> Settings:
     [
         ({}, 8 * 10**7, "edges in both directions"),
         ({"preprocess": "standardize"}, 4 * 10**9, "standardized features"),
+        ({"preprocess": "standardized-adjacency", "features": None}, 4 * 10**12, "standardized features"),
         ({"hidden": 10_000}, 3 * 4 * (1001 * 10_000 + 10_001 * 10), "model's parameters in training"),
         ({"classes": 1000}, 4 * 10**9, "one trial's probabilities"),
     ],
@@ -36,12 +37,12 @@ def cora(**changes: object) -> Settings:
 def test_memory(monkeypatch, tmp_path, changes, needed, what):
     settings = cora()
     if "preprocess" in changes:
-        chosen = settings.preprocess.model_copy(update={"features": "standardize"})
+        chosen = settings.preprocess.model_copy(update={"features": changes["preprocess"]})
         settings = settings.model_copy(update={"preprocess": chosen})
     if "hidden" in changes:
         settings = settings.model_copy(update={"train": settings.train.model_copy(update=changes)})
-    if "classes" in changes:
-        settings = settings.model_copy(update={"expect": settings.expect.model_copy(update=changes)})
+    counts = {key: value for key, value in changes.items() if key in ("classes", "features")}
+    settings = settings.model_copy(update={"expect": settings.expect.model_copy(update=counts)})
     monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(10**15, 0, 10**15))
     monkeypatch.setenv("GRANDPLUS_MEMORY", str(needed))
     check_resources(settings, tmp_path)

@@ -427,7 +427,7 @@ REFUSED = [
     ("train.clip", -0.1, "train.clip is -0.1", "greater than or equal to 0"),
     ("train.patience", 0, "train.patience is 0", "greater than or equal to 1"),
     ("train.max_epochs", 0, "train.max_epochs is 0", "greater than or equal to 1"),
-    ("preprocess.features", "l2", "preprocess.features is 'l2'", "'as-is', 'degree', 'onehot-degree' or 'adjacency'"),
+    ("preprocess.features", "l2", "preprocess.features is 'l2'", "'adjacency' or 'standardized-adjacency'"),
     ("preprocess.split", "random", "preprocess.split is 'random'", "expected 'public', 'per-class' or 'uniform'"),
     ("preprocess.train_per_class", 0, "preprocess.train_per_class is 0", "greater than or equal to 1"),
     ("preprocess.unlabelled", -1, "preprocess.unlabelled is -1", "'all' or 'test' or greater than or equal to 0"),
