@@ -1,0 +1,146 @@
+"""Multinomial logistic regression with an L2 penalty that validation chooses."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+
+from grandplus.evaluation.baselines.inputs import rows_of
+from grandplus.evaluation.baselines.protocol import Problem
+from grandplus.graph.features import Features
+from grandplus.graph.splits import Nodes, Split
+from grandplus.runtime import pools
+
+INVERSE_PENALTIES = (1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3, 1e4)  # scikit-learn's C, from the strongest penalty on
+UNCHOSEN = 1.0  # of them, where there is no validation node
+PATIENCE = 2  # weaker penalties in a row that gain nothing on validation
+MOST_STEPS = 300  # of L-BFGS; with hardly any penalty more steps change few predictions
+BLOCK = 8192  # nodes at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Linear:
+    """Scores that are linear in the features: XW + b.
+
+    Attributes
+    ----------
+    weight : float32 (r, c)
+    bias : float32 (c,)
+    lookup : int32 (d,) or None
+        The row of ``weight`` for each column of sparse features; the last row is 0, for columns that no training
+        node has. None where there is a row for each.
+    """
+
+    weight: NDArray[np.float32]
+    bias: NDArray[np.float32]
+    lookup: NDArray[np.int32] | None
+
+    def scores(self, inputs: Features) -> NDArray[np.float32]:
+        """The scores of some rows.
+
+        Parameters
+        ----------
+        inputs : (m, d) ndarray or scipy CSR
+
+        Returns
+        -------
+        float32 (m, c)
+        """
+        if self.lookup is not None:
+            compact = (inputs.data, self.lookup[inputs.indices], inputs.indptr)
+            inputs = sp.csr_array(compact, (inputs.shape[0], len(self.weight)))
+        return np.asarray(inputs @ self.weight, np.float32) + self.bias
+
+    def write(self, features: Features, out: NDArray[Any]) -> None:
+        """Write the scores of all nodes; the same bytes for any number of workers.
+
+        Parameters
+        ----------
+        features : float32 (n, d) ndarray or scipy CSR
+        out : float32 (n, c)
+        """
+
+        def multiply(start: int) -> None:
+            nodes = np.arange(start, min(start + BLOCK, len(out)))
+            out[nodes] = self.scores(rows_of(features, nodes))
+
+        for _ in pools.map_threads(multiply, range(0, len(out), BLOCK)):
+            pass
+
+
+def fit_linear(
+    problem: Problem, split: Split, candidates: NDArray[np.int64], inputs_of: Callable[[Nodes], Features]
+) -> Linear:
+    """Fit logistic regression to training nodes, with the penalty that predicts most validation nodes right.
+
+    Parameters
+    ----------
+    problem : Problem
+    split : Split
+    candidates : int64 (c,)
+    inputs_of : callable
+        Gives the features (m, d) of some nodes (m,).
+
+    Returns
+    -------
+    Linear
+        Of equally good penalties the strongest. Where all training nodes are of one class, its scores are 0.
+    """
+    train, val = problem.fitted_on(split), problem.chosen_by(split)
+    inputs, lookup = _compact(inputs_of(train))
+    if len(candidates) < 2 or not inputs.shape[1]:
+        rows = inputs.shape[1] + (lookup is not None)
+        return Linear(np.zeros((rows, len(candidates)), np.float32), np.zeros(len(candidates), np.float32), lookup)
+    order = np.argsort(candidates)
+    targets = order[np.searchsorted(candidates, problem.labels(train), sorter=order)]
+    if not len(val):
+        return next(_path(inputs, targets, [UNCHOSEN], lookup))
+    held_out, labels = inputs_of(val), problem.labels(val)
+    best, chosen, since = -1.0, None, 0
+    for linear in _path(inputs, targets, INVERSE_PENALTIES, lookup):
+        predicted = candidates[linear.scores(held_out).argmax(axis=1)]
+        accuracy = float((predicted == labels).mean())
+        since += 1
+        if accuracy > best:
+            best, chosen, since = accuracy, linear, 0
+        if since == PATIENCE:
+            break
+    assert chosen is not None
+    return chosen
+
+
+def _compact(inputs: Features) -> tuple[Features, NDArray[np.int32] | None]:
+    """Inputs in float64 without the columns that no row has, and the place of each of all columns."""
+    if not sp.issparse(inputs):
+        return np.asarray(inputs, np.float64), None
+    used, columns = np.unique(inputs.indices, return_inverse=True)
+    lookup = np.full(inputs.shape[1], len(used), np.int32)
+    lookup[used] = np.arange(len(used))
+    compact = (inputs.data.astype(np.float64), columns.astype(np.int32), inputs.indptr.astype(np.int32))
+    return sp.csr_array(compact, (inputs.shape[0], len(used))), lookup
+
+
+def _path(
+    inputs: Features, targets: NDArray[np.int64], penalties: Sequence[float], lookup: NDArray[np.int32] | None
+) -> Iterator[Linear]:
+    """Fits with one penalty after the other, each from the solution before."""
+    regression = LogisticRegression(warm_start=True, max_iter=MOST_STEPS)
+    for inverse_penalty in penalties:
+        regression.C = inverse_penalty
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            regression.fit(inputs, targets)
+        weight, bias = regression.coef_.T, regression.intercept_
+        if len(bias) == 1:  # of two classes scikit-learn has the second one's scores
+            weight, bias = np.hstack([np.zeros_like(weight), weight]), np.concatenate([[0.0], bias])
+        if lookup is not None:
+            weight = np.vstack([weight, np.zeros((1, len(bias)))])
+        yield Linear(weight.astype(np.float32), bias.astype(np.float32), lookup)
