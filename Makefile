@@ -35,11 +35,14 @@ faults: .venv/ready ## kill every stage in every way, three times each, and dama
 .venv/ready: requirements/main.lock requirements/torch.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "$(PYTHON) is older than Python 3.11; name a newer one: make PYTHON=python3.11 ..."; exit 1; }
+	@echo "Setting up .venv: about 0.5 GB to download and 2 GB on the disk, some minutes. Without PyTorch's CPU builds,"
+	@echo "pip takes its CUDA build on Linux: several GB more (README.md says what to do)."
 	$(PYTHON) -m venv .venv
 	pip install --quiet --disable-pip-version-check --require-hashes -r requirements/main.lock
 	pip install --quiet --disable-pip-version-check -r requirements/torch.lock
 	pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable . # the command grandplus
 	@touch $@
+	@python -c 'from grandplus.pipeline.git_identity import identity_note; print(end=identity_note() and identity_note() + "\n")'
 
 # PyTorch is overridden away and its own needs are named instead, or its CUDA packages would be locked.
 lock:

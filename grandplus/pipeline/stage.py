@@ -10,6 +10,7 @@ from collections.abc import Callable
 from grandplus.pipeline import usage
 from grandplus.pipeline.ending import KEPT, ending
 from grandplus.pipeline.folders import DATA
+from grandplus.pipeline.git_identity import identity_note
 from grandplus.pipeline.preflight import check_resources
 from grandplus.pipeline.settings import Settings, load_settings
 from grandplus.runtime.supervision import end_with_starter
@@ -39,6 +40,8 @@ def _checked_and_measured(name: str, work: Callable[[Settings], None]) -> None:
     check_resources(settings, DATA)
     work(settings)
     usage.note(name, time.perf_counter() - start)
+    if name == usage.STAGES[-1] and "DVC_EXP_NAME" in os.environ and (note := identity_note()):
+        print(note, file=sys.stderr)
 
 
 def _follow_dvc() -> None:

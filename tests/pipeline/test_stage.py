@@ -10,6 +10,7 @@ from processes import CHECKOUT, python
 
 from grandplus.pipeline import stage
 from grandplus.pipeline.ending import ending
+from grandplus.pipeline.git_identity import NOTE
 from grandplus.runtime.errors import GrandPlusError
 
 SCRIPT = """
@@ -21,7 +22,7 @@ def work(settings):
     if sys.argv[1:]:
         raise {"interrupted": KeyboardInterrupt, "mistaken": SystemError}[sys.argv[1]]
 
-run("train", work)
+run(os.environ.get("STAGE", "train"), work)
 """
 
 
@@ -78,6 +79,16 @@ def test_ctrl_c_says_that_finished_work_is_kept(checkout):
     code, _, errors = ran(checkout, "interrupted")
     assert code == 130
     assert errors == "train was interrupted; finished work is kept, so running it again goes on from there\n"
+
+
+@pytest.mark.parametrize(
+    ("last", "experiment", "told"), [("evaluate", "cora", True), ("train", "cora", False), ("evaluate", "", False)]
+)
+def test_an_experiment_says_at_its_end_how_to_set_gits_identity(checkout, last, experiment, told):
+    nobody = {"HOME": str(checkout), "XDG_CONFIG_HOME": str(checkout), "GIT_CONFIG_GLOBAL": os.devnull}
+    nobody |= {"GIT_CONFIG_NOSYSTEM": "1", "STAGE": last} | ({"DVC_EXP_NAME": experiment} if experiment else {})
+    code, _, errors = ran(checkout, **nobody)
+    assert (code, errors) == (0, f"{NOTE}\n" if told else "")
 
 
 def test_a_mistake_of_ours_has_a_traceback(checkout):
