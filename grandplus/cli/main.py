@@ -59,10 +59,13 @@ def _run(chosen: argparse.Namespace) -> int:
 
 
 def _check_folder() -> None:
-    """All verbs read or write files of a checkout, from its top."""
+    """All verbs read or write files of a checkout, from its top folder."""
     here = Path.cwd()
     if (here / DVC_YAML).is_file():
         return
     top = next((folder for folder in here.parents if (folder / DVC_YAML).is_file()), None)
-    fix = f"run from the top of the checkout{f': cd {top}' if top else ''}"
-    raise GrandPlusError("no such file", where=here / DVC_YAML if top else DVC_YAML, fix=fix)
+    if top is None:
+        found = f"is in no checkout of GRAND+: there is no {DVC_YAML} here or above"
+        raise GrandPlusError(found, where=here, fix="change to the top folder of a checkout first")
+    found = f"is not the top folder of the checkout {top}"
+    raise GrandPlusError(found, where=here, fix=f"run this first: cd {os.path.relpath(top, here)}")

@@ -13,6 +13,12 @@ from grandplus.cli import results
 from grandplus.cli.main import VERBS, main
 from grandplus.runtime.errors import ArtifactError, GrandPlusError
 
+NEEDED = {  # arguments that a verb can't do without
+    "import": ["name", "file"],
+    "predict": ["--nodes", "ids.txt"],
+    "explain": ["0"],
+    "search": ["cora"],
+}
 SLOW = ("torch", "dvc", "optuna", "matplotlib", "sklearn", "jinja2", "distributed")
 
 
@@ -57,14 +63,27 @@ def test_the_parser_imports_nothing_that_takes_long():
     assert done.stdout == "[]\n"
 
 
-@pytest.mark.parametrize("verb", ["results", "experiments", "queue", "settings"])
-def test_from_a_subfolder_it_says_where_the_top_is(tmp_path, monkeypatch, capsys, verb):
+@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.__name__.rpartition(".")[2])
+def test_from_a_subfolder_a_verb_says_where_to_go(tmp_path, monkeypatch, capsys, verb):
     (tmp_path / "dvc.yaml").touch()
     (tmp_path / "data/raw").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "data/raw")
-    assert main([verb]) == 2
+    name = verb.__name__.rpartition(".")[2].rstrip("_")
+    assert main([name, *NEEDED.get(name, [])]) == 2
     [line] = capsys.readouterr().err.splitlines()
-    assert line.endswith(f"dvc.yaml: no such file; run from the top of the checkout: cd {tmp_path}")
+    assert line == (
+        f"error: {tmp_path}/data/raw: is not the top folder of the checkout {tmp_path}; run this first: cd ../.."
+    )
+
+
+def test_outside_of_a_checkout_a_verb_says_so(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["results"]) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert line == (
+        f"error: {tmp_path}: is in no checkout of GRAND+: there is no dvc.yaml here or above; "
+        "change to the top folder of a checkout first"
+    )
 
 
 @pytest.mark.parametrize(
