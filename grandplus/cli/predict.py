@@ -1,79 +1,85 @@
-"""``grandplus predict``: predictions of a few nodes, a line a node with tabs between the columns."""
+"""``grandplus predict``: predictions of some nodes, or of all, as text or JSON."""
 
 from __future__ import annotations
 
 import argparse
-import csv
+import io
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from grandplus.pipeline.folders import DATA, PREDICTIONS
 from grandplus.runtime.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from grandplus.prediction.predictor import Predictor
+    from grandplus.prediction.export import Predicted
+
+FORMATS = ("tsv", "csv", "json")  # of grandplus.prediction.export, which takes a second to import
 
 
 def add(commands: Any) -> None:
     """Add the verb to the parser's commands."""
-    parser = commands.add_parser("predict", help="predict a few nodes, with the exact L1 error of each one's row")
-    parser.add_argument("--nodes", required=True, metavar="FILE", help="ids of nodes, one a line; - is standard input")
-    parser.add_argument("--dataset", help="the dataset that the models must be of")
+    parser = commands.add_parser(
+        "predict",
+        help="predictions of some nodes, or of all",
+        description="Predict some nodes, or all. Nodes of a file are predicted from their rows of Π, with the exact "
+        "L1 error of each row; all nodes are those of the last run, whose inference is exact.",
+    )
+    nodes = parser.add_mutually_exclusive_group(required=True)
+    nodes.add_argument(
+        "--nodes",
+        metavar="FILE",
+        help="file with the ids of nodes, one a line, with or without a header; - is standard input",
+    )
+    nodes.add_argument("--all", action="store_true", help="print the predictions of all nodes")
+    parser.add_argument("--header", action="store_true", help="skip the first line of FILE, whatever it is")
+    parser.add_argument("--format", choices=FORMATS, default="tsv", help="format of the output; default: tsv")
+    parser.add_argument("--dataset", help="name of the dataset that the models must be of")
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Print a line for each node whose id a file lists, in its order.
+    """Print the prediction of each node, in the order of the file or of the graph.
 
     Raises
     ------
     GrandPlusError
         The file can't be read, there is no such node, or no finished run of the dataset.
     """
-    from grandplus.graph.ids import read_ids
-    from grandplus.prediction.predictor import Predictor  # here, as torch takes a second
+    from grandplus.prediction.export import write_as  # here, as torch takes a second
 
-    ids = read_ids(arguments.nodes)
-    out = csv.writer(sys.stdout, delimiter="\t", lineterminator="\n")
+    if arguments.all and arguments.header:
+        raise ArgumentError("--header is given with --all", expected="it beside --nodes only")
     try:
-        predictor = Predictor.load(dataset=arguments.dataset)
+        classes, predictions = _of_all(arguments) if arguments.all else _of_file(arguments)
     except ArgumentError as error:
-        error.fix = error.fix or f"leave --dataset out, or run dvc exp run -S dataset={arguments.dataset} first"
+        if error.found.startswith("dataset is"):
+            error.fix = error.fix or f"leave --dataset out, or run dvc exp run -S dataset={arguments.dataset} first"
         raise
-    out.writerows(prediction_rows(predictor, ids))
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")  # whatever the terminal's language: this is data
+    write_as(arguments.format, sys.stdout, classes, predictions)
 
 
-def prediction_rows(predictor: Predictor, ids: Sequence[str]) -> list[list[str]]:
-    """Predict nodes: a head, and a row of text for each.
+def _of_all(arguments: argparse.Namespace) -> tuple[list[str], Iterable[Predicted]]:
+    from grandplus.prediction.export import read_predictions
+    from grandplus.prediction.predictor import check_dataset
 
-    Parameters
-    ----------
-    predictor : Predictor
-    ids : sequence of str
-        They may repeat.
+    if arguments.dataset is not None:
+        check_dataset(DATA, arguments.dataset)
+    return read_predictions(PREDICTIONS)
 
-    Raises
-    ------
-    GrandPlusError
-        There is no such node.
-    """
-    import numpy as np
 
-    from grandplus.graph.ids import rows_of
+def _of_file(arguments: argparse.Namespace) -> tuple[list[str], Iterable[Predicted]]:
+    from grandplus.graph.ids import read_ids, without_header
+    from grandplus.prediction.export import predict_nodes
+    from grandplus.prediction.predictor import Predictor
 
-    graph = predictor.graph
-    nodes, position = np.unique(rows_of(graph.node_ids, ids), return_inverse=True)
-    predictions = predictor.predict(nodes)
-    rows = [["node", "predicted", "confidence", "confident", "l1_error", *(f"P({name})" for name in graph.classes)]]
-    for text, number in zip(ids, position.tolist(), strict=True):
-        rows.append(
-            [
-                text,
-                graph.classes[predictions.predicted[number]],
-                f"{predictions.confidence[number]:.4f}",
-                "yes" if predictions.confident[number] else "no",
-                f"{predictions.l1_error[number]:.6f}",
-                *(f"{probability:.4f}" for probability in predictions.probabilities[number]),
-            ]
-        )
-    return rows
+    lines = read_ids(arguments.nodes)
+    predictor = Predictor.load(DATA, dataset=arguments.dataset)
+    ids = lines[1:] if arguments.header else without_header(lines, predictor.graph.node_ids)
+    if len(ids) < len(lines):
+        print(f"the first line, {lines[0]!r}, is taken for a header", file=sys.stderr)
+    if not ids:
+        raise ArgumentError("names no node", where=arguments.nodes, expected="ids of nodes below the header")
+    return predictor.graph.classes, list(predict_nodes(predictor, ids))

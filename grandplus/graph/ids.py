@@ -19,6 +19,7 @@ from grandplus.runtime.errors import ArgumentError, GrandPlusError
 NAMED_IDS = 3  # that an error suggests
 COMPARED_IDS = 2000  # at most, for a suggestion
 _INTEGER = re.compile(r"[+-]?[0-9]{1,30}")
+_HEADS = {f"{what}{name}" for what in ("", "node", "vertex") for name in ("id", "ids", "name")} | {"node", "nodes"}
 Key: TypeAlias = int | str
 
 
@@ -50,6 +51,34 @@ def read_ids(file: str) -> list[str]:
     if not ids:
         raise GrandPlusError("names no node", where=where, expected="one id of a node a line")
     return ids
+
+
+def without_header(ids: Sequence[str], node_ids: NDArray[Any]) -> Sequence[str]:
+    """Leave out the first line of a file of ids if it is no id but the head of a column.
+
+    Parameters
+    ----------
+    ids : sequence of str
+        The lines of the file.
+    node_ids : (n,) ndarray
+        Of the graph. The first line is a head if it is none of these, and these are integers and it begins
+        with no digit, or it is a usual name of such a column.
+
+    Returns
+    -------
+    sequence of str
+        All lines, or all but the first.
+
+    Examples
+    --------
+    >>> without_header(["Node ID", "7"], np.array([7, 8])), without_header(["id", "7"], np.array(["id", "7"], object))
+    (['7'], ['id', '7'])
+    """
+    first, known = ids[0], pa.array(node_ids)
+    if pa.types.is_integer(known.type):
+        return ids if re.match(r"[+-]?[0-9]", first) else ids[1:]
+    is_name = re.sub(r"[\W_]", "", first).lower() in _HEADS
+    return ids[1:] if is_name and not pc.any(pc.equal(known, first)).as_py() else ids
 
 
 def rows_of(node_ids: NDArray[Any], wanted: Sequence[str]) -> NDArray[np.int64]:

@@ -84,14 +84,14 @@ def write_predictions(folder: Path, graph: Graph, splits: Splits) -> None:
     held_out = HeldOut(graph, splits)
     for trial, file in enumerate(files):
         groups = _groups(file, ["part", "probabilities"])
-        chosen = [_matrix(group.filter(pc.equal(group["part"], "val"))) for group in groups]
+        chosen = [probabilities_of(group.filter(pc.equal(group["part"], "val"))) for group in groups]
         held_out.add(splits.of(trial).val, np.concatenate(chosen))
     calibration = held_out.calibration()
     calibration.save(folder / CALIBRATION)
 
     def combined(group: pa.Table, *trials: pa.Table) -> pa.Table:
         part = np.min([pc.index_in(trial["part"], pa.array(PARTS)).to_numpy() for trial in trials], axis=0)
-        mean = calibration.combine(map(_matrix, trials))
+        mean = calibration.combine(map(probabilities_of, trials))
         confidence = mean.max(axis=1)
         columns = {
             "node": group["node"],
@@ -106,6 +106,19 @@ def write_predictions(folder: Path, graph: Graph, splits: Splits) -> None:
 
     trials = (_groups(file, ["part", "probabilities"]) for file in files)
     _write(folder / PREDICTIONS, map(combined, _groups(files[0], ["node", "label"]), *trials))
+
+
+def probabilities_of(table: pa.Table) -> NDArray[np.float32]:
+    """The probabilities of a table's lines: float32 (b, C).
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+        Or a part of it, with the column ``probabilities``.
+    """
+    column = table["probabilities"]
+    flat: NDArray[np.float32] = column.combine_chunks().flatten().to_numpy()
+    return flat.reshape(len(column), column.type.list_size)
 
 
 def _write(file: Path, groups: Iterator[pa.Table]) -> None:
@@ -130,9 +143,3 @@ def _named(numbers: NDArray[Any], names: Sequence[str]) -> pa.Array:
 
 def _lists(probabilities: NDArray[np.float32]) -> pa.Array:
     return pa.FixedSizeListArray.from_arrays(pa.array(probabilities.ravel()), probabilities.shape[1])
-
-
-def _matrix(table: pa.Table) -> NDArray[np.float32]:
-    column = table["probabilities"]
-    flat: NDArray[np.float32] = column.combine_chunks().flatten().to_numpy()
-    return flat.reshape(len(column), column.type.list_size)

@@ -144,21 +144,50 @@ class Predictor:
         return Rows(nodes, pushed.neighbors, pushed.values, pushed.l1_error, info)
 
 
+def check_dataset(data: Path, dataset: str) -> None:
+    """Check that a finished run is of a dataset.
+
+    Parameters
+    ----------
+    data : Path
+        The folder with the run's models.
+    dataset : str
+
+    Raises
+    ------
+    ArtifactError
+        There is no finished run.
+    ArgumentError
+        It is of another dataset.
+    """
+    _check_dataset(load_model(_model_files(data)[0]), dataset, data)
+
+
 def _load_models(data: Path, dataset: str | None) -> list[RowModel]:
     """The models of all trials, if they are of that dataset and can predict from rows."""
-    folder = data / "model"
-    files = sorted(folder.glob("trial-*.safetensors"))
-    if not files:
-        raise ArtifactError("holds no model", where=folder)
+    folder, files = data / "model", _model_files(data)
     size, budget = sum(file.stat().st_size for file in files), environment.memory()
     if size > budget:
         found = f"the {len(files)} models take {size / GIB:.2f} GiB of memory, and may use {budget / GIB:.2f}"
         raise GrandPlusError(found, where=folder, fix="set GRANDPLUS_MEMORY higher if the machine has more")
     first = load_model(files[0])
-    trained_on = first.info.get("dataset")
-    if dataset not in (None, trained_on):
-        raise ArgumentError(f"dataset is {dataset}", expected=f"{trained_on}, which the models in {folder} are of")
+    if dataset is not None:
+        _check_dataset(first, dataset, data)
     return [_row_model(model, data) for model in [first, *map(load_model, files[1:])]]
+
+
+def _model_files(data: Path) -> list[Path]:
+    files = sorted((data / "model").glob("trial-*.safetensors"))
+    if not files:
+        raise ArtifactError("holds no model", where=data / "model")
+    return files
+
+
+def _check_dataset(model: Model, dataset: str, data: Path) -> None:
+    trained_on = model.info.get("dataset")
+    if dataset != trained_on:
+        expected = f"{trained_on}, which the models in {data / 'model'} are of"
+        raise ArgumentError(f"dataset is {dataset}", expected=expected)
 
 
 def _row_model(model: Model, data: Path) -> RowModel:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grandplus.graph.ids import read_ids, rows_of
+from grandplus.graph.ids import read_ids, rows_of, without_header
 from grandplus.runtime.errors import GrandPlusError
 
 NUMBERS = np.array([10, -3, 7, 400], np.int64)
@@ -81,3 +81,21 @@ def test_integers_may_be_written_otherwise():
 def test_an_unknown_id_is_named_with_the_nearest(ids, wanted, words):
     with pytest.raises(GrandPlusError, match=words):
         rows_of(ids, [str(ids[0]), wanted])
+
+
+@pytest.mark.parametrize(
+    ("lines", "known", "kept"),
+    [
+        (["node_id", "7"], [7, 8], ["7"]),
+        (["Kunde", "7"], [7, 8], ["7"]),  # no whole number begins like this
+        (["7a", "7"], [7, 8], ["7a", "7"]),  # a mistake, which is told later
+        (["7", "8"], [7, 8], ["7", "8"]),
+        (["id", "ann"], ["ann", "bob"], ["ann"]),
+        (["Node-ID", "ann"], ["ann", "bob"], ["ann"]),
+        (["anne", "ann"], ["ann", "bob"], ["anne", "ann"]),
+        (["id", "ann"], ["ann", "id"], ["id", "ann"]),  # a node may be called so
+    ],
+)
+def test_a_header_is_told_from_an_id(lines, known, kept):
+    ids = np.array(known, np.int64 if isinstance(known[0], int) else object)
+    assert list(without_header(lines, ids)) == kept
