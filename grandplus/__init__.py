@@ -12,6 +12,7 @@ __version__ = "0.2.0"
 _HOME = {
     "Adjacency": "graph.adjacency",
     "ArgumentError": "runtime.errors",
+    "DiagnosisWarning": "evaluation.diagnosis.finding",
     "GrandPlusClassifier": "estimator",
     "GrandPlusError": "runtime.errors",
     "Graph": "graph.graph",

@@ -22,6 +22,8 @@ REPORTS = Path("reports")
 
 def work(settings: Settings) -> None:
     from grandplus.evaluation.details import details
+    from grandplus.evaluation.diagnosis.facts import facts_of_run
+    from grandplus.evaluation.diagnosis.rules import diagnose, lines_of, to_json
     from grandplus.evaluation.metrics import summarize
     from grandplus.evaluation.per_class import per_class
     from grandplus.evaluation.plots import write_plots
@@ -39,10 +41,13 @@ def work(settings: Settings) -> None:
     run = {key: value for key, value in settings.flat().items() if key in PLAIN}
     of_run = {"splits": Splits.load(GRAPH), "rows": rows, "history": history, "predictions": predictions}
     _write(REPORTS / "details.json", _compact(details(run, resolve().changed, graph=graph, **of_run)))
+    findings = diagnose(facts_of_run(graph, settings=settings.train, **of_run))
+    _write(REPORTS / "diagnosis.json", _json(to_json(findings)))
     ensemble = load_ensemble(PREDICTIONS / "predictions.parquet")
     l1_error = None if rows is None else rows.l1_error
     metrics = summarize(predictions, classes, l1_error=l1_error, ensemble=ensemble)
     _write(REPORTS / "metrics.json", _json(metrics))
+    print("diagnosis:", *lines_of(findings), sep="\n  ")
 
 
 def _write(file: Path, text: str) -> None:

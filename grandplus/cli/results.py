@@ -19,14 +19,15 @@ def add(commands: Any) -> None:
 
 
 def run(_: argparse.Namespace) -> None:
-    """Print a line for each metric, and where the other results are.
+    """Print a line for each metric, the findings, and where the other results are.
 
     Raises
     ------
     ArtifactError
         There are no results, or they are damaged.
     """
-    from grandplus.report.read import metrics_of  # here, as scikit-learn takes a second
+    from grandplus.evaluation.diagnosis.rules import lines_of
+    from grandplus.report.read import findings_of, metrics_of  # here, as scikit-learn takes a second
     from grandplus.report.run import title_of
     from grandplus.report.scores import score_lines
 
@@ -35,20 +36,24 @@ def run(_: argparse.Namespace) -> None:
     if not file.exists():  # metrics are in git, so they are there before anything is run
         raise ArtifactError("no such file", where=file)
     settings = read_yaml(file)
+    diagnosis = REPORTS / "diagnosis.json"
+    findings = findings_of(_read(diagnosis), diagnosis)
     trials = f"{settings['trials']} trial{'s' * (settings['trials'] > 1)}"
     title = title_of(settings)
     names = ("dataset", "model", "matrix")[: title.count(", ") + 1]
     lines = {
         ", ".join(names): f"{title}, {trials}",
         **score_lines(metrics),
+        "diagnosis": "\n".join(lines_of(findings)),
         "predictions": "data/predictions/predictions.parquet",
         "plots": "reports/plots/*.png",
-        "settings, scores": "reports/settings.yaml, metrics.json, per_class.json",
+        "settings, scores": "reports/settings.yaml, metrics.json, per_class.json, diagnosis.json",
         "seconds, as last run": _seconds(),
     }
     width = max(map(len, lines))
     for name, value in lines.items():
-        print(f"{name:<{width}}  {value}")
+        first, *more = value.splitlines()
+        print(f"{name:<{width}}  {first}", *more, sep="\n" + " " * (width + 2))
 
 
 def _seconds() -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar, Self
@@ -21,10 +22,14 @@ from grandplus.datasets.raw import RawGraph
 from grandplus.estimator.parameters import (
     Pushing,
     given_parameters,
+    in_parameters,
     named_as_parameters,
     preprocessing_of,
     sections_of,
 )
+from grandplus.evaluation.diagnosis.facts import Facts, GraphFacts, Trial
+from grandplus.evaluation.diagnosis.finding import DiagnosisWarning
+from grandplus.evaluation.diagnosis.rules import diagnose
 from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Nodes, Splits
 from grandplus.methods.protocol import Model, Scores, Task
@@ -125,9 +130,12 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         settings = sections.method.model_copy(update=self._suited(prepared))
         with named_as_parameters(), _one_thread():
             rows = _rows(prepared, splits, sections.pushing) if sections.pushing else None
-            self._train(prepared, splits, rows, settings, seed)
+            facts = self._train(prepared, splits, rows, settings, seed)
         self.classes_, self.rows_, self.seed_, self.graph_facts_ = classes, rows, seed, prepared.facts
         self._describe(inputs)
+        self.diagnosis_ = [in_parameters(finding) for finding in diagnose(facts)]
+        for finding in self.diagnosis_:
+            warnings.warn(f"{name}: {finding}", DiagnosisWarning, stacklevel=2)
         return self
 
     def predict_proba(self, nodes: ArrayLike | None = None) -> NDArray[np.float32]:
@@ -190,20 +198,24 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Values for this graph of those settings of the method that are None."""
         return {}
 
-    def _train(self, graph: Graph, splits: Splits, rows: Rows | None, settings: MethodSettings, seed: int) -> None:
-        """Train all trials, and predict with each."""
+    def _train(self, graph: Graph, splits: Splits, rows: Rows | None, settings: MethodSettings, seed: int) -> Facts:
+        """Train all trials, and predict with each; how it went."""
         method, device = method_of(self._method), environment.device()
         held_out, latest = HeldOut(graph, splits), _Latest()
-        models: list[Model] = []
+        known, models, trained_trials = GraphFacts.of_splits(graph, splits), list[Model](), list[Trial]()
 
         def trials() -> Iterator[tuple[NDArray[np.float32], float]]:
             shared = None
             for trial in range(splits.trials):
                 split = splits.of(trial)
-                model = method.fit(Task(graph, split, rows, [seed, trial], device), settings, watch=latest.watch).model
+                task = Task(graph, split, rows, [seed, trial], device)
+                trained = method.fit(task, settings, watch=latest.watch)
+                model = trained.model
                 models.append(model)
                 shared = model.shared_inputs(graph) if shared is None else shared
                 probabilities = model.predict_proba(graph, shared)
+                predicted = probabilities[known.labelled[trial].val].argmax(axis=1)
+                trained_trials.append(Trial.of(predicted, trained.history))
                 yield probabilities, held_out.add(split.val, probabilities[split.val])
                 bar.update()
 
@@ -211,6 +223,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         with Progress(name, splits.trials, "trial", note=latest.note) if self.verbose else _Silent() as bar:
             self._probabilities = mean_of(trials())
         self.models_, self.calibration_ = models, held_out.calibration()
+        return Facts(graph=graph, labelled=known.labelled, trials=trained_trials, settings=settings, rows=rows)
 
     def _describe(self, inputs: Inputs) -> None:
         """Set what scikit-learn has of X, and only that: an earlier fit's X may have had names."""

@@ -112,6 +112,9 @@ class GrandPlusClassifier(GraphClassifier):
     graph_facts_ : dict of str to int
         What was counted, merged and dropped: nodes, edges, merged_duplicates, dropped_self_loops, isolated_nodes,
         unlabelled_nodes, zero_feature_rows, ...
+    diagnosis_ : list of grandplus.evaluation.diagnosis.finding.Finding
+        What speaks against the result, each with what was found and what to try; empty if nothing does. ``fit`` warns
+        of each in the category ``gp.DiagnosisWarning``.
     seed_ : int
         The number that ``random_state`` gave.
     n_features_in_ : int

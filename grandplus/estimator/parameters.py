@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from grandplus.datasets.raw import RawGraph
+from grandplus.evaluation.diagnosis.finding import Finding
 from grandplus.graph.features import suited_scaling
 from grandplus.graph.fitted import RAW_ROWS
 from grandplus.graph.settings import Preprocess
@@ -139,6 +140,17 @@ def named_as_parameters() -> Iterator[None]:
         for part in ("found", "expected", "fix"):
             setattr(error, part, _PREFIX.sub("", getattr(error, part)))
         raise
+
+
+def in_parameters(finding: Finding) -> Finding:
+    """A finding that names a setting as the parameter that it is: ``lr``, not ``train.lr``.
+
+    Examples
+    --------
+    >>> in_parameters(Finding("underfit", "47.5 % are right", "train.lr=0.1 or gfpush.order=4")).advice
+    'lr=0.1 or order=4'
+    """
+    return Finding(finding.name, *(_PREFIX.sub("", text) for text in (finding.observation, finding.advice)))
 
 
 def _pushing(given: dict[str, Any]) -> Pushing:

@@ -29,6 +29,16 @@ class MethodSettings(Section, ABC):
             Whether the features are sparse.
         """
 
+    def most_steps(self, labelled: int) -> int | None:
+        """After how many steps training ends at the latest; None for a method that takes a fixed number of them.
+
+        Parameters
+        ----------
+        labelled : int
+            The number of training nodes.
+        """
+        return None
+
     def to_save_memory(self, *, sparse: bool) -> list[str]:
         """What a user can change for training to take less memory, each like "lower train.hidden".
 

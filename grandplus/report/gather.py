@@ -12,11 +12,12 @@ from dvc.scm import NoSCM
 from scmrepo.exceptions import RevError
 
 from grandplus.pipeline import usage
-from grandplus.report.read import details_of, metrics_of
+from grandplus.report.read import details_of, findings_of, metrics_of
 from grandplus.report.run import Run
 from grandplus.runtime.errors import GrandPlusError
 
 WORKSPACE = "workspace"
+DIAGNOSIS = "reports/diagnosis.json"
 
 
 def gather(names: Sequence[str]) -> list[Run]:
@@ -53,11 +54,14 @@ def _read(repo: Repo, name: str, commits: dict[str, str]) -> Run:
         files = DVCFileSystem(rev=revision)
         details = details_of(*_text(files, name, "reports/details.json"))
         metrics = metrics_of(*_text(files, name, "reports/metrics.json"))
+        diagnosed = files.exists(DIAGNOSIS)
+        findings = findings_of(*_text(files, name, DIAGNOSIS)) if diagnosed else None
     except DvcException as error:
         raise _unknown(repo, name, error) from None
     # A Git commit has no times, as stages don't know which one they run for.
     taken = [usage.read(usage.of_experiment(baseline, name)) for baseline in commits]
-    return Run(name, details, metrics, taken[0] if taken else {} if revision else usage.read(usage.LAST))
+    resources = taken[0] if taken else {} if revision else usage.read(usage.LAST)
+    return Run(name, details, metrics, resources, findings)
 
 
 def _text(files: DVCFileSystem, name: str, file: str) -> tuple[str, str]:

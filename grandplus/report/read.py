@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from grandplus.evaluation.diagnosis.finding import Finding
 from grandplus.runtime.errors import GrandPlusError
 
 FIX = "it is damaged, or made by other code: run dvc repro evaluate, or the experiment again"
@@ -59,6 +60,28 @@ def details_of(text: str, where: object) -> dict[str, Any]:
         counts = f"{len(scores)} accuracies and {len(details['splits'])} splits"
         raise GrandPlusError(f"has {counts} of {trials} trials", where=where, fix="run it again")
     return details
+
+
+def findings_of(text: str, where: object) -> list[Finding]:
+    """Read ``reports/diagnosis.json``.
+
+    Parameters
+    ----------
+    text : str
+        Its content.
+    where : object
+        Its name, for errors.
+
+    Raises
+    ------
+    GrandPlusError
+        It is no JSON, or holds no findings.
+    """
+    content = _parsed(text, ("findings",), where)
+    try:
+        return [Finding(**finding) for finding in content["findings"]]
+    except TypeError as error:
+        raise GrandPlusError(f"holds no findings: {error}", where=where, fix=FIX) from None
 
 
 def value_at(content: Any, key: str) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from grandplus.evaluation.diagnosis.finding import Finding
 from grandplus.methods import registry
 from grandplus.pipeline.usage import Taken
 
@@ -21,12 +22,15 @@ class Run:
         The contents of ``reports/details.json`` and ``reports/metrics.json``.
     resources : dict of Taken
         What its stages took, of those that ran on this machine.
+    findings : list of Finding or None
+        What its diagnosis found; None for a run of older code, which has none.
     """
 
     name: str
     details: dict[str, Any]
     metrics: dict[str, Any]
     resources: dict[str, Taken]
+    findings: list[Finding] | None = None
 
     @property
     def accuracy(self) -> list[float]:

@@ -26,6 +26,7 @@ def reports(tmp_path, monkeypatch):
     shutil.copy(ROOT / "dvc.yaml", tmp_path)
     (tmp_path / "reports").mkdir()
     (tmp_path / "reports/metrics.json").write_text(json.dumps(METRICS))
+    (tmp_path / "reports/diagnosis.json").write_text('{"findings": []}')
     (tmp_path / "reports/settings.yaml").write_text("{dataset: cora, model: grandplus, matrix: ppr, trials: 2}")
     return tmp_path / "reports"
 
@@ -33,13 +34,27 @@ def reports(tmp_path, monkeypatch):
 def test_scores_and_settings(reports, capsys):
     assert main(["results"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[:6] == [
+    assert lines[:7] == [
         "dataset, model, matrix  cora, grandplus, ppr, 2 trials",
         "test accuracy           85.12 % ± 0.34, 95 % CI 84.9–85.4",
         "test macro-F1           84.08 %",
         "validation accuracy     90.00 %",
         "row L1 error, mean      0.2189",
         "row L1 error, max       0.6388",
+        "diagnosis               nothing to remark",
+    ]
+
+
+def test_each_finding_in_two_lines(reports, capsys):
+    finding = {"name": "underfit", "observation": "47.50 % are right", "advice": "train.weight_decay=0.0001"}
+    (reports / "diagnosis.json").write_text(json.dumps({"findings": [finding, finding | {"observation": "so it is"}]}))
+    assert main(["results"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    position = lines.index("diagnosis               47.50 % are right")
+    assert lines[position + 1 : position + 4] == [
+        " " * 24 + "  try train.weight_decay=0.0001",
+        " " * 24 + "so it is",
+        " " * 24 + "  try train.weight_decay=0.0001",
     ]
 
 
@@ -59,7 +74,7 @@ def test_a_method_without_rows(reports, capsys, monkeypatch):
     first, second, third, *_ = capsys.readouterr().out.splitlines()
     assert first == "dataset, model        cora, grandplus, 2 trials"
     assert second == "validation accuracy   90.00 %"
-    assert third.startswith("predictions ")
+    assert third.startswith("diagnosis ")
 
 
 def test_a_reader_that_has_read_enough(reports):
@@ -70,7 +85,7 @@ def test_a_reader_that_has_read_enough(reports):
     assert (done.stdout, done.stderr) == ("dataset, m", "")
 
 
-@pytest.mark.parametrize("file", ["settings.yaml", "metrics.json"])
+@pytest.mark.parametrize("file", ["settings.yaml", "metrics.json", "diagnosis.json"])
 def test_before_the_first_run(reports, capsys, file):
     (reports / file).unlink()
     assert main(["results"]) == 2

@@ -1,11 +1,13 @@
 """The report's page: what stands in it, and how it looks to a browser."""
 
+import dataclasses
 import re
 
 import pytest
 from browser import look_at
 from runs import run
 
+from grandplus.evaluation.diagnosis.finding import Finding
 from grandplus.methods.registry import settings_of
 from grandplus.report.comparison import compare
 from grandplus.report.page import page
@@ -45,7 +47,7 @@ def test_a_browser_finds_all_marks_and_nothing_to_complain_about(runs, html, tmp
         "#beside .degree circle.group": sum(len(of.details["by_degree"]) for of in runs),
     }
     for number, of in enumerate(runs):
-        section = f"section.run:nth-of-type({number + 4}) "
+        section = f"section.run:nth-of-type({number + 5}) "
         wanted |= {
             section + ".trials circle.trial.test": len(of.accuracy),
             section + ".trials circle.trial.val": len(of.accuracy),
@@ -121,7 +123,7 @@ def test_a_run_alone_is_compared_with_none(runs):
 
 def test_more_runs_than_colours_have_hollow_marks():
     nine = page([run(f"run {number}", trials=2) for number in range(9)], [])
-    assert len(re.findall(r'<span class="swatch run0 hollow">', nine)) == 3  # table, key, head
+    assert len(re.findall(r'<span class="swatch run0 hollow">', nine)) == 4  # table, diagnosis, key, head
     assert len(re.findall(r'<circle class="mark trial run0 hollow"', nine)) == 2
 
 
@@ -129,6 +131,14 @@ def test_what_could_not_be_compared_is_said():
     one = [run("a", trials=1), run("b", trials=1, skill=0.9)]
     said = page(one, [], ["one trial says nothing <here>"])
     assert "<p>One trial says nothing &lt;here&gt;.</p>" in said
+
+
+def test_findings_are_said(runs):
+    finding = Finding("underfit", "47.50 % of <nodes> are right", "train.weight_decay=0.0001")
+    plain, other = (dataclasses.replace(runs[0], findings=findings) for findings in ([finding], []))
+    assert "<b>47.50 % of &lt;nodes&gt; are right.</b> Try train.weight_decay=0.0001." in page([plain], [])
+    assert "Nothing to remark." in words(page([other], []))
+    assert "This run has no diagnosis: it was made by older code." in words(page([runs[0]], []))
 
 
 def test_axes_of_shares_end_at_one():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -76,6 +77,16 @@ class Settings(MethodSettings):
         dense = sum(widths[1:]) if stays_sparse else sum(widths)
         values = COPIES_OF_PARAMETERS * self.parameters(features, classes) + COPIES_OF_INPUTS * batch * dense
         return BASE + 4 * values
+
+    def most_steps(self, labelled: int) -> int:
+        """After how many steps training ends at the latest: ``max_epochs`` passes over the training nodes.
+
+        Parameters
+        ----------
+        labelled : int
+            The number of training nodes.
+        """
+        return self.max_epochs * math.ceil(labelled / self.batch_labelled)
 
     def to_save_memory(self, *, sparse: bool) -> list[str]:
         """Which settings decide the number of values that are trained."""

@@ -1,0 +1,78 @@
+"""What to try, as values of settings that differ from the run's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from grandplus.evaluation.diagnosis.facts import Facts, GraphFacts
+
+MORE_LABELS = "more labelled nodes"
+DENSE_VALUES = 2**28  # 1 GiB of features, beyond which standardizing sparse ones is no light advice
+
+
+def setting(key: str, value: Any) -> str:
+    """A setting as a command line has it.
+
+    Examples
+    --------
+    >>> setting("train.weight_decay", 0.1 * 1e-3), setting("gfpush.top_k", 128), setting("train.lr", 1e-6)
+    ('train.weight_decay=0.0001', 'gfpush.top_k=128', 'train.lr=1e-06')
+    """
+    return f"{key}={value:g}" if isinstance(value, float) else f"{key}={value}"
+
+
+def changed(facts: Facts, **changes: Callable[[Any], Any]) -> list[str]:
+    """Training settings with other values, as far as the method has them and the values are others.
+
+    Parameters
+    ----------
+    facts : Facts
+    **changes : callable
+        By the name of the setting, what makes a new value of the run's.
+    """
+    olds = {key: getattr(facts.settings, key, None) for key in changes}
+    news = {key: changes[key](old) for key, old in olds.items() if old is not None}
+    return [setting(f"train.{key}", new) for key, new in news.items() if new != olds[key]]
+
+
+def other_features(facts: GraphFacts) -> list[str]:
+    """Features that are scaled, or made from the graph, in another way."""
+    features, kind = facts.graph.features, facts.graph.fitted.kind
+    if kind in ("degree", "onehot-degree", "adjacency"):
+        other = "onehot-degree" if kind == "adjacency" else "adjacency"
+    elif kind == "standardize":
+        other = "as-is"
+    elif features.shape[0] * features.shape[1] <= DENSE_VALUES:
+        other = "standardize"
+    else:
+        return []
+    return [setting("preprocess.features", other)]
+
+
+def tenth(old: float) -> float:
+    """A tenth of a value."""
+    return old / 10
+
+
+def farther(facts: Facts) -> list[str]:
+    """Rows that take in nodes farther away, if the method has rows."""
+    return [setting("gfpush.order", 2 * facts.rows.info.order)] if facts.rows else []
+
+
+def nearer(facts: Facts) -> list[str]:
+    """Rows that take in only nodes nearer by, if the method has rows that can be shorter."""
+    order = facts.rows.info.order if facts.rows else 0
+    return [setting("gfpush.order", order // 2)] if order > 1 else []
+
+
+def one_of(*ways: str) -> str:
+    """Ways to go, in a line.
+
+    Examples
+    --------
+    >>> one_of("train.lr=0.1"), one_of("train.lr=0.1", "train.hidden=8", "more labels")
+    ('train.lr=0.1', 'train.lr=0.1, train.hidden=8 or more labels')
+    """
+    *firsts, last = ways or ("other settings",)
+    return f"{', '.join(firsts)} or {last}" if firsts else last

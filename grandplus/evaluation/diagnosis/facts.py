@@ -1,0 +1,164 @@
+"""What rules look at: a graph with its labelled nodes, and, after training, how each trial went."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from grandplus.evaluation.scored import select
+from grandplus.graph.graph import Graph
+from grandplus.graph.splits import Nodes, Split, Splits
+from grandplus.methods.settings import MethodSettings
+from grandplus.propagation.rows import Rows
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Labelled:
+    """The nodes of a trial whose labels may be looked at.
+
+    Attributes
+    ----------
+    train, val : ndarray of int64
+        Node numbers.
+    """
+
+    train: Nodes
+    val: Nodes
+
+    @classmethod
+    def of(cls, split: Split, labels: NDArray[np.int64]) -> Self:
+        """Those of a split that have a label."""
+        return cls(train=split.train[labels[split.train] >= 0], val=split.val[labels[split.val] >= 0])
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Trial:
+    """How one trial went.
+
+    Attributes
+    ----------
+    predicted : ndarray of int64, shape (v,)
+        Class numbers of its labelled validation nodes, in the order of `Labelled.val`.
+    history : mapping of str to ndarray, shape (s,)
+        The scores of each validation, by name.
+    """
+
+    predicted: NDArray[np.int64]
+    history: Mapping[str, NDArray[Any]]
+
+    @classmethod
+    def of(cls, predicted: NDArray[np.int64], history: Mapping[str, Sequence[float]]) -> Self:
+        """A trial whose history is as training leaves it, in lists."""
+        return cls(predicted=predicted, history={name: np.asarray(scores) for name, scores in history.items()})
+
+    @property
+    def best(self) -> int:
+        """The position of the best validation in the history, the latest of equals."""
+        accuracy = self.history["val_accuracy"]
+        return int(np.flatnonzero(accuracy == accuracy.max())[-1])
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class GraphFacts:
+    """What is known before training.
+
+    Attributes
+    ----------
+    graph : Graph
+    labelled : sequence of Labelled
+        One a trial.
+    """
+
+    graph: Graph
+    labelled: Sequence[Labelled]
+
+    @property
+    def known(self) -> Nodes:
+        """The nodes that any trial trains or validates on, sorted."""
+        return np.unique(np.concatenate([nodes for trial in self.labelled for nodes in (trial.train, trial.val)]))
+
+    def actual(self, trial: int) -> NDArray[np.int64]:
+        """Class numbers of a trial's validation nodes."""
+        return np.asarray(self.graph.labels[self.labelled[trial].val])
+
+    @classmethod
+    def of_splits(cls, graph: Graph, splits: Splits) -> GraphFacts:
+        """The facts of a graph and its splits."""
+        labels = np.asarray(graph.labels)
+        return GraphFacts(graph=graph, labelled=[Labelled.of(splits.of(t), labels) for t in range(splits.trials)])
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Facts(GraphFacts):
+    """What is known after training.
+
+    Attributes
+    ----------
+    trials : sequence of Trial
+    settings : MethodSettings
+        What they were trained with.
+    rows : Rows or None
+        Rows of Π that were trained on; None if the method needs none.
+    baselines : mapping of str to sequence of float
+        Validation accuracy of each trial, by the name of the baseline; empty where none was computed.
+    """
+
+    trials: Sequence[Trial]
+    settings: MethodSettings
+    rows: Rows | None = None
+    baselines: Mapping[str, Sequence[float]] = field(default_factory=dict)
+
+    @property
+    def accuracy(self) -> NDArray[np.float64]:
+        """Of validation nodes, one a trial."""
+        return np.array([np.mean(trial.predicted == self.actual(t)) for t, trial in enumerate(self.trials)])
+
+
+def facts_of_run(
+    graph: Graph,
+    splits: Splits,
+    *,
+    predictions: Sequence[pa.Table],
+    history: pa.Table,
+    settings: MethodSettings,
+    rows: Rows | None,
+    baselines: Mapping[str, Sequence[float]] | None = None,
+) -> Facts:
+    """The facts of a run, from its files.
+
+    Parameters
+    ----------
+    graph : Graph
+    splits : Splits
+    predictions : sequence of pyarrow.Table
+        One a trial, see `grandplus.evaluation.scored`; nodes ascend.
+    history : pyarrow.Table
+        Of all trials: ``trial`` and the scores of each validation.
+    settings, rows, baselines
+        See `Facts`.
+    """
+    trials = [
+        Trial(predicted=scored.predicted, history=columns)
+        for scored, columns in zip(select(predictions, "val", graph.classes), _by_trial(history), strict=True)
+    ]
+    known = GraphFacts.of_splits(graph, splits)
+    return Facts(
+        graph=graph,
+        labelled=known.labelled,
+        trials=trials,
+        settings=settings,
+        rows=rows,
+        baselines=baselines or {},
+    )
+
+
+def _by_trial(history: pa.Table) -> Iterable[dict[str, NDArray[Any]]]:
+    columns = {name: history[name].to_numpy() for name in history.column_names}
+    for trial in np.unique(columns["trial"]):
+        mine = columns["trial"] == trial
+        yield {name: values[mine] for name, values in columns.items() if name != "trial"}

@@ -1,0 +1,104 @@
+"""Rules that compare: GRAND+ with cheap baselines on the same validation nodes, and rows with those of the exact Π."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from grandplus.evaluation.diagnosis.advice import changed, farther, nearer, one_of, other_features, setting, tenth
+from grandplus.evaluation.diagnosis.facts import Facts
+from grandplus.evaluation.diagnosis.finding import Remark
+from grandplus.evaluation.formats import percent
+from grandplus.evaluation.statistics import LEVEL, Interval, Sample
+
+WORSE = 0.01  # than the best baseline: a point, which no choice of settings is worth
+PAIRED_TRIALS = 3  # from here on, an interval over trials says something: for two, Student's t is 12.7
+LARGE_ERROR = 0.5  # a row that has lost most of its mass
+WELL_MEASURED = 0.1  # standard error of the difference of two accuracies; beyond it, nothing can be said of features
+
+
+def below_baseline(facts: Facts) -> Remark | None:
+    """A baseline has a higher validation accuracy, by at least `WORSE`, and the difference's 95 % interval excludes 0.
+
+    From `PAIRED_TRIALS` trials on this is Student's interval of the trials' differences; with fewer it is the interval
+    of the difference of two shares of the validation nodes. Test nodes aren't looked at, since other settings follow
+    from the finding. As early stopping has chosen the model by these validation nodes, the rule rather misses a case.
+    """
+    if not facts.baselines:
+        return None
+    best = max(facts.baselines, key=lambda name: float(np.mean(facts.baselines[name])))
+    ours, theirs = facts.accuracy, np.asarray(facts.baselines[best])
+    difference, interval = float(np.mean(ours - theirs)), _interval(facts, ours, theirs)
+    if difference > -WORSE or interval.high >= 0:
+        return None
+    observation = (
+        f"{best.replace('_', ' ')} is better: {percent(float(theirs.mean()))} of validation nodes are right by it, and "
+        f"{percent(float(ours.mean()))} by this model"
+    )
+    return observation, one_of(*_towards(facts, best))
+
+
+def uninformative_features(facts: Facts) -> Remark | None:
+    """Logistic regression on X, without any edge, is no better than the majority class.
+
+    That is, its validation accuracy is at most one standard error higher. The error is that of the difference of two
+    shares of the validation nodes; where it is above `WELL_MEASURED`, there are too few of them to tell.
+    """
+    if not {"logistic_regression", "majority"} <= facts.baselines.keys():
+        return None
+    features, majority = (float(np.mean(facts.baselines[name])) for name in ("logistic_regression", "majority"))
+    error = _error_of_shares(facts, features, majority)
+    if error > WELL_MEASURED or features > majority + error:
+        return None
+    observation = (
+        f"features say next to nothing of classes: logistic regression on them predicts {percent(features)} of "
+        f"validation nodes right, and the majority class {percent(majority)}"
+    )
+    made = [setting("preprocess.features", "adjacency")] if facts.graph.fitted.kind != "adjacency" else []
+    return observation, one_of(*made, *farther(facts), "other features")
+
+
+def large_l1_error(facts: Facts) -> Remark | None:
+    """Most rows of Π that were trained on have an L1 error above `LARGE_ERROR`."""
+    rows = facts.rows
+    if rows is None or not len(rows.l1_error):
+        return None
+    share = float(np.mean(rows.l1_error > LARGE_ERROR))
+    if share <= 0.5:
+        return None
+    observation = (
+        f"rows of Π are cut short: {percent(share)} of them have an L1 error above {LARGE_ERROR} "
+        f"(on average {float(rows.l1_error.mean(dtype=np.float64)):.2f})"
+    )
+    full = float(np.mean(rows.neighbors[:, -1] >= 0))
+    longer = setting("gfpush.top_k", 4 * rows.info.top_k) if full > 0.5 else setting("gfpush.rmax", rows.info.rmax / 10)
+    return observation, one_of(longer, *nearer(facts))
+
+
+def _towards(facts: Facts, baseline: str) -> list[str]:
+    """Settings with which GRAND+ is more like a baseline."""
+    if baseline == "logistic_regression":
+        return ["matrix=ppr with gfpush.alpha=0.8, so that a node's own features count most", *nearer(facts)]
+    if baseline == "label_propagation":
+        return [*other_features(facts), *farther(facts)]
+    return [*changed(facts, weight_decay=tenth, layers=lambda old: 1), *other_features(facts)]
+
+
+def _interval(facts: Facts, first: NDArray[np.float64], second: NDArray[np.float64]) -> Interval:
+    """The 95 % interval of the mean difference."""
+    differences = first - second
+    if len(differences) >= PAIRED_TRIALS:
+        return Sample.of(differences).interval
+    mean = float(differences.mean())
+    half = float(stats.norm.ppf(1 - LEVEL / 2)) * _error_of_shares(facts, float(first.mean()), float(second.mean()))
+    return Interval(mean - half, mean + half)
+
+
+def _error_of_shares(facts: Facts, *shares: float) -> float:
+    """The standard error of the difference of two shares of one trial's validation nodes, as if they were independent.
+
+    On the same nodes the difference varies less.
+    """
+    nodes = min(len(trial.val) for trial in facts.labelled)
+    return float(np.sqrt(sum(share * (1 - share) for share in shares) / nodes))

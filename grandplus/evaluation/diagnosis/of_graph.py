@@ -1,0 +1,121 @@
+"""Rules on the graph, its features and its labels: they can speak before anything is trained."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy import stats
+
+from grandplus.evaluation.diagnosis.advice import one_of, setting
+from grandplus.evaluation.diagnosis.facts import GraphFacts
+from grandplus.evaluation.diagnosis.finding import Remark
+from grandplus.evaluation.formats import percent
+from grandplus.graph.adjacency import Adjacency
+from grandplus.graph.features import Features, blocks_of
+from grandplus.graph.splits import Nodes
+
+LOW_HOMOPHILY = (
+    0.2  # adjusted: the heterophilous graphs of Platonov et al. have at most 0.14, citation graphs 0.6 to 0.8
+)
+FEW_VALIDATION_NODES = (
+    5  # of a class: with fewer, one node more or less predicted right is over 20 points of its recall
+)
+LISTED_CLASSES = 5
+FROM_GRAPH = "onehot-degree", "adjacency"  # features that are made from it
+
+
+def constant_features(facts: GraphFacts) -> Remark | None:
+    """All nodes have the same features."""
+    features = facts.graph.features
+    if not _are_constant(features):
+        return None
+    others = [setting("preprocess.features", kind) for kind in FROM_GRAPH if kind != facts.graph.fitted.kind]
+    return f"all {features.shape[0]:,} nodes have the same features", one_of(*others)
+
+
+def unlike_edges(facts: GraphFacts) -> Remark | None:
+    """The adjusted homophily is below `LOW_HOMOPHILY` with 95 % confidence.
+
+    It is counted on the edges between nodes that a trial trains or validates on. The limit is Wilson's, of the share of
+    edges that join nodes of the same class, so that few edges earn no finding.
+    """
+    edges = _labelled_edges(facts)
+    if not len(edges):
+        return None
+    classes = np.asarray(facts.graph.labels)[edges]
+    alike = int((classes[:, 0] == classes[:, 1]).sum())
+    expected = float(np.square(np.bincount(classes.ravel()) / classes.size).sum())
+    if expected == 1:  # a single class
+        return None
+    share = alike / len(edges)
+    limit = stats.binomtest(alike, len(edges)).proportion_ci(0.9, method="wilson").high  # one-sided: 95 %
+    if (limit - expected) / (1 - expected) >= LOW_HOMOPHILY:
+        return None
+    adjusted = (share - expected) / (1 - expected)
+    observation = (
+        f"edges hardly join nodes of the same class: {percent(share)} of {len(edges):,} edges between labelled nodes "
+        f"do, and {percent(expected)} would by chance (adjusted homophily {adjusted:.2f})"
+    )
+    return observation, "matrix=ppr with gfpush.alpha=0.8, so that a node's own features count most"
+
+
+def small_classes(facts: GraphFacts) -> Remark | None:
+    """In some trial, a class has fewer than `FEW_VALIDATION_NODES` validation nodes, or no training node."""
+    names, count = facts.graph.classes, len(facts.graph.classes)
+    labels = np.asarray(facts.graph.labels)
+    fewest = {
+        part: np.min([np.bincount(labels[getattr(trial, part)], minlength=count) for trial in facts.labelled], axis=0)
+        for part in ("train", "val")
+    }
+    unseen, small = (fewest["train"] == 0), fewest["val"] < FEW_VALIDATION_NODES
+    said = [
+        f"{_listed(names, where)} {says}"
+        for where, says in (
+            (unseen, "has no node to train on"),
+            (small, f"has fewer than {FEW_VALIDATION_NODES} nodes to validate on"),
+        )
+        if where.any()
+    ]
+    if not said:
+        return None
+    return "; ".join(said), "more labelled nodes of it (preprocess.val_per_class=30), or join it with another class"
+
+
+def _are_constant(features: Features) -> bool:
+    """Whether all rows are equal; this ends at the first block with another row."""
+    first = features[[0]]
+    for rows in blocks_of(features.shape[0]):
+        block = features[rows]
+        if sp.issparse(features):
+            stored = np.unique(np.diff(block.indptr))
+            if len(stored) > 1 or (abs(block - sp.csr_array(np.ones((block.shape[0], 1))) @ first)).max() > 0:
+                return False
+        elif (block != first).any():
+            return False
+    return True
+
+
+def _labelled_edges(facts: GraphFacts) -> NDArray[np.int64]:
+    """Edges, (e, 2), whose ends both are nodes that one trial trains or validates on: each once."""
+    adjacency, found = facts.graph.adjacency, []
+    for trial in facts.labelled:
+        known = np.union1d(trial.train, trial.val)
+        start, end = _neighbors(adjacency, known)
+        both = (start < end) & np.isin(end, known)
+        found.append(start[both] * adjacency.nodes + end[both])
+    edges = np.unique(np.concatenate(found))
+    return np.stack([edges // adjacency.nodes, edges % adjacency.nodes], axis=1)
+
+
+def _neighbors(adjacency: Adjacency, nodes: Nodes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The entries of the rows of some nodes."""
+    first, count = adjacency.indptr[nodes], np.diff(adjacency.indptr)[nodes]
+    within = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+    return np.repeat(nodes, count), np.asarray(adjacency.indices[np.repeat(first, count) + within], np.int64)
+
+
+def _listed(names: list[str], where: NDArray[np.bool_]) -> str:
+    chosen = [names[number] for number in np.flatnonzero(where)]
+    more = f" and {len(chosen) - LISTED_CLASSES} more" if len(chosen) > LISTED_CLASSES else ""
+    return f"{'each of classes' if len(chosen) > 1 else 'class'} {', '.join(chosen[:LISTED_CLASSES])}{more}"

@@ -1,0 +1,165 @@
+"""Rules on how training went: its history, and what the trained models predict for validation nodes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from grandplus.evaluation.diagnosis.advice import MORE_LABELS, changed, farther, one_of, other_features, tenth
+from grandplus.evaluation.diagnosis.facts import Facts, Trial
+from grandplus.evaluation.diagnosis.finding import Remark
+from grandplus.evaluation.formats import percent
+
+ONE_CLASS = 0.99  # share of validation nodes that are predicted as one class; a node in a hundred is chance
+MOST_OF_ONE_CLASS = 0.95  # true share of a class beyond which predicting it alone can be right
+COLLAPSED = 0.9  # share of validation nodes that are predicted as one class after a collapse
+MEMORISED_LOSS = 0.1  # mean cross-entropy of training nodes: their classes have a probability of 0.9 each
+AGREED = 0.01  # consistency loss: augmentations are predicted alike, so that no gradient is left
+LOST = 0.1  # validation accuracy that a collapse costs
+LOW_TRAINING_ACCURACY = 0.8  # a model that can't even predict the nodes that it is shown
+FULL_TRAINING_ACCURACY = 0.99
+POOR_SKILL = 0.5  # share of the way from the majority's accuracy to 1: Cora, Citeseer and Pubmed reach 0.6 to 0.8
+STEPS_LEFT = 0.2  # of all steps: a best validation in the last fifth means that accuracy still rises
+UNSTEADY = 0.05  # standard deviation over trials; 0.01 to 0.03 is common where splits are drawn anew
+TIMES_SAMPLING = 3  # how many times the standard deviation that drawing so many validation nodes explains
+
+
+def one_class(facts: Facts) -> Remark | None:
+    """In some trial, at least `ONE_CLASS` of the validation nodes are predicted as one class.
+
+    It is no finding where the class has more than `MOST_OF_ONE_CLASS` of the validation nodes.
+    """
+    names, chosen = facts.graph.classes, []
+    for number, trial in enumerate(facts.trials):
+        counts = np.bincount(trial.predicted, minlength=len(names))
+        actual = float(np.mean(facts.actual(number) == counts.argmax()))
+        if counts.max() >= ONE_CLASS * counts.sum() and actual <= MOST_OF_ONE_CLASS:
+            chosen.append((names[counts.argmax()], counts.max() / counts.sum(), actual))
+    if not chosen:
+        return None
+    name, predicted, actual = chosen[0]
+    observation = (
+        f"the model predicts one class only: class {name} for {percent(predicted)} of validation nodes, of which "
+        f"{percent(actual)} are of it{_in_trials(len(chosen), facts)}"
+    )
+    return observation, one_of(*changed(facts, weight_decay=tenth), *other_features(facts))
+
+
+def collapse(facts: Facts) -> Remark | None:
+    """In some trial, pseudo-labels collapsed onto one class while training nodes were known by heart.
+
+    That is, after the best validation there is one with all of these: at least `COLLAPSED` of the validation nodes are
+    predicted as one class, and more than half-way from the share of the largest class to 1; the loss of training nodes
+    is at most `MEMORISED_LOSS`, and the consistency loss at most `AGREED`; validation accuracy is at least `LOST` below
+    its best.
+    """
+    collapsed = [after for number in range(len(facts.trials)) if (after := _collapse(facts, number))]
+    if not collapsed:
+        return None
+    after = collapsed[0]
+    observation = (
+        f"pseudo-labels collapsed onto one class: at step {after['step']:.0f}, {percent(after['val_top_share'])} of "
+        f"validation nodes are predicted as one class, with a loss of {after['train_loss']:.3f} on training nodes, and "
+        f"validation accuracy fell from {percent(after['best'])} to {percent(after['val_accuracy'])}"
+        f"{_in_trials(len(collapsed), facts)}"
+    )
+    return observation, one_of(*changed(facts, lambda_max=tenth, warmup=lambda old: max(10 * old, 1000)), MORE_LABELS)
+
+
+def underfit(facts: Facts) -> Remark | None:
+    """At no validation are `LOW_TRAINING_ACCURACY` of the training nodes predicted right, in the mean of trials."""
+    accuracy = float(np.mean([trial.history["train_accuracy"].max() for trial in facts.trials]))
+    if accuracy >= LOW_TRAINING_ACCURACY:
+        return None
+    observation = f"the model underfits: it predicts {percent(accuracy)} of its training nodes right at best"
+    larger = changed(facts, weight_decay=tenth, hidden=lambda old: 2 * old)
+    return observation, one_of(*larger, *other_features(facts))
+
+
+def overfit(facts: Facts) -> Remark | None:
+    """At least `FULL_TRAINING_ACCURACY` of training nodes are predicted right, and validation nodes poorly.
+
+    Poorly means that validation accuracy is less than `POOR_SKILL` of the way from the share of the largest class to 1.
+    Both are means over trials, of the model that is kept.
+    """
+    training = float(np.mean([trial.history["train_accuracy"][trial.best] for trial in facts.trials]))
+    largest = np.mean([np.bincount(facts.actual(t)).max() / len(facts.actual(t)) for t in range(len(facts.trials))])
+    validation, largest = float(facts.accuracy.mean()), float(largest)
+    if training < FULL_TRAINING_ACCURACY or validation - largest >= POOR_SKILL * (1 - largest):
+        return None
+    observation = (
+        f"the model overfits: it predicts {percent(training)} of training nodes right and {percent(validation)} of "
+        f"validation nodes, of which {percent(largest)} are of one class"
+    )
+    return observation, one_of(
+        *changed(facts, weight_decay=lambda old: max(10 * old, 1e-4)), *farther(facts), MORE_LABELS
+    )
+
+
+def unsteady_trials(facts: Facts) -> Remark | None:
+    """Validation accuracy has a standard deviation over trials of at least `UNSTEADY`.
+
+    It must also be more than `TIMES_SAMPLING` times as large as where each trial drew its validation nodes anew and all
+    models were equally good.
+    """
+    accuracy, mean = facts.accuracy, float(facts.accuracy.mean())
+    if len(accuracy) < 2:
+        return None
+    nodes = min(len(trial.val) for trial in facts.labelled)
+    std = float(accuracy.std(ddof=1))
+    if std < UNSTEADY or std <= TIMES_SAMPLING * np.sqrt(mean * (1 - mean) / nodes):
+        return None
+    observation = (
+        f"trials differ: their validation accuracies are from {percent(float(accuracy.min()))} to "
+        f"{percent(float(accuracy.max()))}, with a standard deviation of {100 * std:.1f} points"
+    )
+    return observation, one_of(
+        *changed(facts, lr=lambda old: old / 2, warmup=lambda old: max(2 * old, 1000)), MORE_LABELS
+    )
+
+
+def ended_at_max_epochs(facts: Facts) -> Remark | None:
+    """In some trial, training ended at `max_epochs` and not by early stopping."""
+    ended = [trial for number, trial in enumerate(facts.trials) if _at_the_end(facts, number)]
+    if not ended:
+        return None
+    still_rising = [trial for trial in ended if _still_rises(trial)]
+    observation = f"training ended at train.max_epochs, not by early stopping{_in_trials(len(ended), facts)}"
+    if still_rising:
+        longer = changed(facts, max_epochs=lambda old: 2 * old, lr=lambda old: 2 * old)
+        return f"{observation}, with the best validation near the end", one_of(*longer)
+    sooner = changed(facts, patience=lambda old: max(old // 2, 10))
+    return f"{observation}, long after the best validation", one_of(*sooner)
+
+
+def _collapse(facts: Facts, number: int) -> dict[str, float] | None:
+    """The scores of a trial's first validation after a collapse, and the best accuracy before."""
+    trial, actual = facts.trials[number], facts.actual(number)
+    history = trial.history
+    if not {"val_top_share", "consistency_loss"} <= history.keys():
+        return None
+    largest, best = np.bincount(actual).max() / len(actual), float(history["val_accuracy"].max())
+    collapsed = (
+        (history["val_top_share"] >= max(COLLAPSED, (1 + largest) / 2))
+        & (history["train_loss"] <= MEMORISED_LOSS)
+        & (history["consistency_loss"] <= AGREED)
+        & (history["val_accuracy"] <= best - LOST)
+    )
+    collapsed[: trial.best] = False
+    if not collapsed.any():
+        return None
+    first = int(collapsed.argmax())
+    return {name: float(values[first]) for name, values in history.items()} | {"best": best}
+
+
+def _at_the_end(facts: Facts, number: int) -> bool:
+    most, step = facts.settings.most_steps(len(facts.labelled[number].train)), facts.trials[number].history["step"]
+    return most is not None and len(step) > 1 and step[-1] + (step[-1] - step[-2]) >= most
+
+
+def _still_rises(trial: Trial) -> bool:
+    step = trial.history["step"]
+    return bool(step[trial.best] >= (1 - STEPS_LEFT) * step[-1])
+
+
+def _in_trials(count: int, facts: Facts) -> str:
+    return f" (in {count} of {len(facts.trials)} trials)" if len(facts.trials) > 1 else ""

@@ -1,0 +1,96 @@
+"""The registry of rules, and what they say of a run.
+
+A rule is one function from facts to a remark or None, in `RULES`. Its docstring is its line in ``docs/results.md``.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from typing import Any, TypeAlias
+
+from grandplus.evaluation.diagnosis import of_comparison, of_graph, of_training
+from grandplus.evaluation.diagnosis.facts import Facts, GraphFacts
+from grandplus.evaluation.diagnosis.finding import Finding, Remark
+
+Rule: TypeAlias = Callable[[Facts], Remark | None]
+GraphRule: TypeAlias = Callable[[GraphFacts], Remark | None]
+
+NOTHING = "nothing to remark"
+GRAPH_RULES: tuple[GraphRule, ...] = (of_graph.constant_features, of_graph.unlike_edges, of_graph.small_classes)
+RULES: tuple[Rule, ...] = (  # what speaks most against a result comes first
+    of_training.collapse,
+    of_training.one_class,
+    of_comparison.below_baseline,
+    of_training.underfit,
+    of_training.overfit,
+    of_training.unsteady_trials,
+    of_training.ended_at_max_epochs,
+    of_comparison.uninformative_features,
+    *GRAPH_RULES,
+    of_comparison.large_l1_error,
+)
+
+
+def diagnose(facts: Facts) -> list[Finding]:
+    """Apply all rules to a run.
+
+    Parameters
+    ----------
+    facts : Facts
+
+    Returns
+    -------
+    list of Finding
+        In the order of `RULES`; empty where nothing is to be remarked.
+    """
+    return [Finding(rule.__name__, *remark) for rule in RULES if (remark := rule(facts))]
+
+
+def diagnose_graph(facts: GraphFacts) -> list[Finding]:
+    """Apply the rules that need no training.
+
+    Parameters
+    ----------
+    facts : GraphFacts
+    """
+    return [Finding(rule.__name__, *remark) for rule in GRAPH_RULES if (remark := rule(facts))]
+
+
+def to_json(findings: Sequence[Finding]) -> dict[str, Any]:
+    """The content of ``reports/diagnosis.json``."""
+    return {"findings": [asdict(finding) for finding in findings]}
+
+
+def lines_of(findings: Sequence[Finding]) -> list[str]:
+    """Two lines for each finding, or one that there is none.
+
+    Examples
+    --------
+    >>> lines_of([])
+    ['nothing to remark']
+    >>> lines_of([Finding("underfit", "47.50 % of training nodes are right", "train.weight_decay=0.0001")])
+    ['47.50 % of training nodes are right', '  try train.weight_decay=0.0001']
+    """
+    return [line for each in findings for line in (each.observation, f"  try {each.advice}")] or [NOTHING]
+
+
+def listed() -> str:
+    """The list of all rules in ``docs/results.md``, a Markdown table.
+
+    Examples
+    --------
+    >>> listed().splitlines()[0]
+    '| finding | it is found where |'
+    """
+    return "\n".join(["| finding | it is found where |", "|---|---|", *map(_line, RULES)]) + "\n"
+
+
+def _line(rule: Callable[..., object]) -> str:
+    """A rule's docstring, with the values of the constants that it names."""
+    values = inspect.getmodule(rule).__dict__
+    text = " ".join(inspect.cleandoc(rule.__doc__ or "").split())
+    text = re.sub(r"`([A-Z0-9_]+)`", lambda match: f"{values[match[1]]:g}", text)
+    return f"| `{rule.__name__}` | {text} |"
