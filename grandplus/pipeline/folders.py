@@ -8,9 +8,7 @@ is the same file.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,12 +17,11 @@ from typing import Any
 from grandplus.pipeline.dependencies import Stage, code_of, read_stage
 from grandplus.pipeline.settings import Settings
 from grandplus.runtime.errors import ArtifactError
-from grandplus.runtime.storage import finished_whole, key_of, scratch
+from grandplus.runtime.storage import key_of, scratch
+from grandplus.runtime.sums import SUMS, read_sums, sha256, write_sums
 
 DATA = Path("data")
 RAW, GRAPH, ROWS, MODEL, PREDICTIONS = (DATA / name for name in ("raw", "graph", "rows", "model", "predictions"))
-SUMS = "SHA256SUMS"  # as sha256sum -c takes it
-_LINE = re.compile(r"([0-9a-f]{64})  (.+)")
 
 
 @contextmanager
@@ -57,7 +54,7 @@ def output(stage: str, settings: Settings, *, sums: bool = True, **more: Any) ->
     with scratch(stage, _key(read, settings, more), read.outputs[0]) as folder:
         yield folder
         if sums:
-            _list_files(folder)
+            write_sums(folder, {file.name: sha256(file) for file in sorted(folder.iterdir()) if file.name != SUMS})
 
 
 def checked(folder: Path, *names: str) -> dict[str, str]:
@@ -80,16 +77,16 @@ def checked(folder: Path, *names: str) -> dict[str, str]:
     ArtifactError
         A file is missing, or is not what the earlier stage wrote.
     """
-    listed = _listed(folder)
-    for name in names or sorted(listed):
+    sums = listed(folder)
+    for name in names or sorted(sums):
         file = folder / name
-        if name not in listed or not file.is_file():
+        if name not in sums or not file.is_file():
             raise ArtifactError("no such file", where=file)
-        digest = _sha256(file)
-        if digest != listed[name]:
+        digest = sha256(file)
+        if digest != sums[name]:
             _mark(file, folder / SUMS)  # either may be the damaged one
-            raise ArtifactError(f"is damaged: its SHA-256 is {digest}", where=file, expected=listed[name])
-    return {name: listed[name] for name in names or sorted(listed)}
+            raise ArtifactError(f"is damaged: its SHA-256 is {digest}", where=file, expected=sums[name])
+    return {name: sums[name] for name in names or sorted(sums)}
 
 
 def _key(stage: Stage, settings: Settings, more: dict[str, Any]) -> str:
@@ -98,31 +95,27 @@ def _key(stage: Stage, settings: Settings, more: dict[str, Any]) -> str:
     return key_of({"settings": used, "inputs": inputs, **more}, code_of(stage.name, settings))
 
 
-def _list_files(folder: Path) -> None:
-    lines = [f"{_sha256(file)}  {file.name}\n" for file in sorted(folder.iterdir()) if file.name != SUMS]
-    with finished_whole(folder / SUMS) as partial:
-        partial.write_text("".join(lines))
+def listed(folder: Path) -> dict[str, str]:
+    """The SHA-256 of each file of an earlier stage, by name, as its list has it: the files are not read.
 
+    Parameters
+    ----------
+    folder : Path
+        Made by `output`.
 
-def _listed(folder: Path) -> dict[str, str]:
-    file = folder / SUMS
+    Raises
+    ------
+    ArtifactError
+        There is no list, or it is damaged.
+    """
     try:
-        lines = [_LINE.fullmatch(line) for line in file.read_text(encoding="utf-8").splitlines()]
+        sums = read_sums(folder)
     except FileNotFoundError:
-        raise ArtifactError("no such file", where=file) from None
-    except ValueError:
-        lines = [None]
-    listed = {match[2]: match[1] for match in lines if match}
-    unlisted = {other.name for other in folder.iterdir()} - listed.keys() - {SUMS}
-    if unlisted or None in lines:
-        _mark(file)
-        raise ArtifactError("is damaged", where=file, expected="a SHA-256 and a name for each file beside it")
-    return listed
-
-
-def _sha256(file: Path) -> str:
-    with open(file, "rb") as content:
-        return hashlib.file_digest(content, "sha256").hexdigest()
+        raise ArtifactError("no such file", where=folder / SUMS) from None
+    if sums is None:
+        _mark(folder / SUMS)
+        raise ArtifactError("is damaged", where=folder / SUMS, expected="a SHA-256 and a name for each file beside it")
+    return sums
 
 
 def _mark(*files: Path) -> None:

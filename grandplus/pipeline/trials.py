@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,6 +16,7 @@ from grandplus.graph.splits import Splits
 from grandplus.methods.protocol import Task
 from grandplus.methods.registry import method_of
 from grandplus.methods.settings import MethodSettings
+from grandplus.pipeline.finished import keys_of_trials
 from grandplus.pipeline.live import Live, Watch
 from grandplus.pipeline.settings import Settings
 from grandplus.propagation.rows import Rows
@@ -22,12 +24,15 @@ from grandplus.runtime import environment, tasks
 from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.progress import Progress
 from grandplus.runtime.storage import finished_whole
+from grandplus.runtime.store import Store
 
 GIB = 2**30
 
 
-def train_trials(graph: Path, rows: Path, out: Path, settings: Settings, *, live: Path) -> None:
-    """Train every trial that ``out`` does not hold yet.
+def train_trials(
+    graph: Path, rows: Path, out: Path, settings: Settings, *, live: Path, store: Store | None = None
+) -> None:
+    """Train every trial that neither ``out`` nor the store holds yet.
 
     Parameters
     ----------
@@ -38,6 +43,8 @@ def train_trials(graph: Path, rows: Path, out: Path, settings: Settings, *, live
     settings : Settings
     live : Path
         The file for partial metrics, which is gone at the end.
+    store : Store, optional
+        Of finished trials; ``graph`` must then have a ``SHA256SUMS``. By default none is looked for, and none kept.
 
     Raises
     ------
@@ -45,12 +52,16 @@ def train_trials(graph: Path, rows: Path, out: Path, settings: Settings, *, live
         ``GRANDPLUS_MEMORY`` is too small for one trial, or a trial can't be trained.
     """
     device = environment.device()
-    missing = [trial for trial in range(settings.trials) if not model_file(out, trial).exists()]
-    notes = out.with_name(f"{out.name}.live").absolute()
-    task = functools.partial(_train_trial, graph.absolute(), rows.absolute(), out.absolute(), notes, settings, device)
     alone = device == "cuda" or environment.scheduler()  # one after another, or each on a machine of its own
     at_most = 1 if alone else trials_at_once(Graph.load(graph), settings.train)
-    done = tasks.map_tasks(task, missing, at_most=at_most)
+    missing = [trial for trial in range(settings.trials) if not model_file(out, trial).exists()]
+    keys = keys_of_trials(graph, rows, settings, device) if store else [""] * settings.trials
+    if store:
+        missing = _not_found(missing, keys, store, out)
+    notes = out.with_name(f"{out.name}.live").absolute()
+    run = _Run(graph.absolute(), rows.absolute(), out.absolute(), notes, settings, device, store)
+    task = functools.partial(_train_trial, run)
+    done = tasks.map_tasks(task, missing, [keys[trial] for trial in missing], at_most=at_most)
     finished = settings.trials - len(missing)
     with (
         Live(live, notes) as partial,
@@ -58,6 +69,8 @@ def train_trials(graph: Path, rows: Path, out: Path, settings: Settings, *, live
     ):
         for _ in done:
             bar.update()
+    if store:
+        store.trim()
 
 
 def trials_at_once(graph: Graph, settings: MethodSettings) -> int:
@@ -94,27 +107,51 @@ def history_file(folder: Path, trial: int) -> Path:
     return folder / f"history-{trial:05d}.parquet"
 
 
-def _train_trial(
-    graph_folder: Path, rows_folder: Path, out: Path, notes: Path, settings: Settings, device: str, trial: int
-) -> int:
+def _not_found(missing: list[int], keys: list[str], store: Store, out: Path) -> list[int]:
+    """Put the trials that the store has into ``out``, and give the others."""
+    store.trim()  # a run that was killed had no time for it
+    rest = [trial for trial in missing if not store.take(keys[trial], out)]
+    if found := len(missing) - len(rest):
+        print(f"train: {found} of {len(keys)} trials are there from an earlier run", flush=True)
+    return rest
+
+
+@dataclass(frozen=True)
+class _Run:
+    """What the trials of a run have in common; folders by absolute paths, as a worker may start elsewhere."""
+
+    graph: Path
+    rows: Path
+    out: Path
+    notes: Path
+    settings: Settings
+    device: str
+    store: Store | None
+
+
+def _train_trial(run: _Run, trial: int, key: str) -> int:
     """Train one trial, in a process of its own; its model appears last, so it marks the end."""
     torch.set_num_threads(1)  # trials run side by side, and one thread gives the same bytes anywhere
-    graph = Graph.load(graph_folder)
-    rows = Rows.load(rows_folder, graph.adjacency.fingerprint) if settings.needs_rows else None
-    split = Splits.load(graph_folder).of(trial)
+    settings, graph = run.settings, Graph.load(run.graph)
+    rows = Rows.load(run.rows, graph.adjacency.fingerprint) if settings.needs_rows else None
+    split = Splits.load(run.graph).of(trial)
     info = {"dataset": settings.dataset, "matrix": settings.matrix.name, "seed": settings.seed, "trial": trial}
     try:
         trained = method_of(settings.model).fit(
-            Task(graph, split, rows, seed=[settings.seed, trial], device=device),
+            Task(graph, split, rows, seed=[settings.seed, trial], device=run.device),
             settings.train,
             info=info,
-            watch=Watch(notes, trial),
+            watch=Watch(run.notes, trial),
         )
     except GrandPlusError as error:
         raise GrandPlusError(f"{error}", where=f"trial {trial}") from None
-    with finished_whole(history_file(out, trial)) as partial:
+    history, model = history_file(run.out, trial), model_file(run.out, trial)
+    with finished_whole(history) as partial:
         pq.write_table(_history_table(trial, trained.history), partial)
-    trained.model.save(model_file(out, trial))
+    with finished_whole(model) as partial:
+        trained.model.save(partial)
+        if run.store:  # before the model appears, so that a kill can't come between
+            run.store.add(key, {history.name: history, model.name: partial})
     return trial
 
 

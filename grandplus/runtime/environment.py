@@ -8,7 +8,8 @@ variable                what it sets                                    where it
 ``GRANDPLUS_DEVICE``    where models train: auto, cpu or cuda           auto: a GPU if there is one
 ``GRANDPLUS_SCHEDULER`` address of a Dask cluster for the tasks         this machine
 ``GRANDPLUS_CACHE``     downloads and compiled kernels of all checkouts the user's cache folder
-``GRANDPLUS_SCRATCH``   folder of unfinished work                       .grandplus/scratch
+``GRANDPLUS_SCRATCH``   folder of unfinished work and finished trials   .grandplus/scratch
+``GRANDPLUS_STORE``     disk that finished trials may take, like 20GiB  5GiB
 ``GRANDPLUS_MIRROR``    folder of dataset files, tried first            no mirror
 ``GRANDPLUS_ROOT``      folder that relative paths start from           the current one
 ======================= =============================================== ===========================
@@ -25,6 +26,7 @@ from pathlib import Path
 from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.free_memory import free_memory
 
+STORE_LIMIT = "5GiB"
 _SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([KMGT]?)(i)?B?", re.IGNORECASE)
 _ADDRESS = re.compile(r"(tcp|tls)://[^\s/]+:\d+")
 
@@ -77,13 +79,18 @@ def memory_limit() -> int | None:
         It is no size.
     """
     value = _value("GRANDPLUS_MEMORY")
-    if not value:
-        return None
-    match = _SIZE.fullmatch(value)
-    if not match:
-        raise GrandPlusError(f"GRANDPLUS_MEMORY is {value!r}", expected="a size like 8GiB or 500MB")
-    base = 1024 if match[3] else 1000
-    return int(float(match[1]) * int(base ** " KMGT".index(match[2].upper() or " ")))
+    return _bytes("GRANDPLUS_MEMORY", value) if value else None
+
+
+def store_limit() -> int:
+    """``GRANDPLUS_STORE`` in bytes: the disk that finished trials may take.
+
+    Raises
+    ------
+    GrandPlusError
+        It is no size.
+    """
+    return _bytes("GRANDPLUS_STORE", _value("GRANDPLUS_STORE") or STORE_LIMIT)
 
 
 def device() -> str:
@@ -204,6 +211,14 @@ def from_root(path: str) -> Path:
 
 def _value(variable: str) -> str:
     return os.environ.get(variable, "").strip()
+
+
+def _bytes(variable: str, value: str) -> int:
+    match = _SIZE.fullmatch(value)
+    if not match:
+        raise GrandPlusError(f"{variable} is {value!r}", expected="a size like 8GiB or 500MB")
+    base = 1024 if match[3] else 1000
+    return int(float(match[1]) * int(base ** " KMGT".index(match[2].upper() or " ")))
 
 
 def _made(folder: Path, variable: str) -> Path:

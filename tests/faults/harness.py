@@ -192,7 +192,8 @@ class Workspace:
         return {int(process) for process, inode in held if int(inode) in inodes}
 
     def _leftovers(self) -> list[str]:
-        left = [file for file in self._scratch.iterdir() if file.suffix != ".lock"]
+        left = [file for file in self._scratch.iterdir() if file.suffix != ".lock" and file.name != "trials"]
+        left += self._scratch.glob("trials/*.partial")
         left += [file for name in ("data", "reports") for file in (self.checkout / name).rglob("*.partial")]
         return [f"{file.relative_to(self.checkout)} is left" for file in left]
 
@@ -209,6 +210,8 @@ class Workspace:
             content["stages"].pop(stage, None)
         yaml.dump(content, lock)
         shutil.rmtree(self.checkout / ".dvc" / "cache" / "runs", ignore_errors=True)
+        if "train" in stages:  # else a kill would meet trials that are found, and none that is trained
+            shutil.rmtree(self._scratch / "trials", ignore_errors=True)
         if "download" in stages and self._mirror:
             shutil.rmtree(self._cache / "downloads", ignore_errors=True)
 

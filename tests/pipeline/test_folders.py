@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from grandplus.pipeline import dependencies
-from grandplus.pipeline.folders import SUMS, checked, output
+from grandplus.pipeline.folders import checked, output
 from grandplus.pipeline.settings import load_settings
 from grandplus.runtime.errors import ArtifactError
+from grandplus.runtime.sums import SUMS
 
 CONTENT = {"a.npy": b"one", "b with spaces.json": b"two", "c": b""}
 SHA256 = {name: hashlib.sha256(content).hexdigest() for name, content in CONTENT.items()}

@@ -22,10 +22,10 @@ from grandplus.propagation.settings import GFPush
 ROOT = Path(__file__).resolve().parents[2]
 STAGES = YAML(typ="safe").load((ROOT / "dvc.yaml").read_text())["stages"]
 PARAMS = YAML(typ="safe").load((ROOT / "params.yaml").read_text())
-# They can't change a result: where and how work runs, what is printed or refused, what it took.
+# They can't change a result: where and how work runs, what is printed, refused or found again, what it took.
 EXEMPT = {
     *(str(file.relative_to(ROOT)) for file in (ROOT / "grandplus/runtime").glob("*.py")),
-    *(f"grandplus/pipeline/{name}.py" for name in ("dependencies", "ending", "git_identity", "live")),
+    *(f"grandplus/pipeline/{name}.py" for name in ("dependencies", "ending", "finished", "git_identity", "live")),
     *(f"grandplus/pipeline/{name}.py" for name in ("preflight", "remedies", "stage", "usage")),
 } - {"grandplus/runtime/validation.py"}  # which checks settings
 # Settings are read as a whole, but only those that a stage names in its params can change what it does.

@@ -1,0 +1,167 @@
+"""Trials of earlier runs are found again, and the run's files are those of a run from nothing."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from grandplus.graph.adjacency import as_adjacency
+from grandplus.graph.drawing import make_splits
+from grandplus.graph.graph import Graph
+from grandplus.graph.splits import Splits
+from grandplus.pipeline import finished, trials
+from grandplus.pipeline.finished import keys_of_trials
+from grandplus.pipeline.rows import make_rows
+from grandplus.pipeline.settings import Settings, load_settings
+from grandplus.pipeline.trials import model_file, train_trials
+from grandplus.runtime.store import Store
+from grandplus.runtime.sums import sha256, write_sums
+
+NODES = 60
+SPLIT = {"split": "per-class", "train_per_class": 3, "val_per_class": 4, "unlabelled": 20}
+# The longest row of 2 trials has 22 entries, and that of 5 trials has 26: this must not matter.
+CHANGES = {"gfpush": {"top_k": 50, "rmax": 0.02}, "train": {"max_epochs": 30, "hidden": 4}}
+
+
+@pytest.fixture(autouse=True)
+def place(monkeypatch):
+    monkeypatch.setenv("GRANDPLUS_WORKERS", "1")
+    monkeypatch.setenv("GRANDPLUS_DEVICE", "cpu")
+
+
+def settings_of(trials: int = 3, **changes: Any) -> Settings:
+    given = {"dataset": "cora", "matrix": "ppr", "preprocess": SPLIT} | CHANGES
+    return load_settings(**{**given, **changes}, trials=trials)
+
+
+def graph_of(features: float = 1.0, seed: int = 0) -> Graph:
+    random = np.random.default_rng(seed)
+    edges = sp.coo_array((np.ones(200), random.integers(0, NODES, (2, 200))), shape=(NODES, NODES))
+    labels = np.arange(NODES) % 2
+    identity = sp.csr_array(features * np.eye(NODES, dtype=np.float32))
+    return Graph(as_adjacency(edges), identity, labels, ["a", "b"], np.arange(NODES))
+
+
+def prepared(base: Path, settings: Settings, graph: Graph | None = None) -> Path:
+    """Folders of the graph and of rows, with an empty one for models; everything but the store is anew."""
+    graph = graph or graph_of()
+    for name in ("graph", "rows", "model"):
+        (base / name).mkdir(parents=True)
+    graph.save(base / "graph")
+    splits = make_splits(graph.labels, settings.preprocess, [], seed=settings.seed, trials=settings.trials)
+    splits.save(base / "graph")
+    write_sums(base / "graph", {file.name: sha256(file) for file in (base / "graph").iterdir()})
+    if settings.needs_rows:
+        nodes = Splits.load(base / "graph").needing_rows()
+        assert len(list(make_rows(settings, graph.adjacency, nodes, base / "rows"))) == 1
+    return base
+
+
+def train(base: Path, settings: Settings, store: Store | None, monkeypatch) -> tuple[list[int], dict[str, bytes]]:
+    """Which trials were trained, and the bytes of all files."""
+    trained, train_trial = [], trials._train_trial
+
+    def noted(run, trial, key):
+        trained.append(trial)
+        return train_trial(run, trial, key)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(trials, "_train_trial", noted)
+        train_trials(base / "graph", base / "rows", base / "model", settings, live=base / "live.json", store=store)
+    return trained, {file.name: file.read_bytes() for file in (base / "model").iterdir()}
+
+
+@pytest.mark.parametrize("changes", [{}, {"model": "sgc", "train": {"epochs": 4}, "gfpush": {}}])
+@pytest.mark.parametrize("unlabelled", ["all", 20])
+def test_only_trials_that_are_new_are_trained(tmp_path, monkeypatch, changes, unlabelled):
+    store = Store(tmp_path / "store", 2**30)
+    for number, (count, new) in enumerate([(2, [0, 1]), (5, [2, 3, 4]), (3, []), (5, [])]):
+        settings = settings_of(count, preprocess=SPLIT | {"unlabelled": unlabelled}, **changes)
+        base = prepared(tmp_path / str(number), settings)
+        trained, files = train(base, settings, store, monkeypatch)
+        assert trained == new
+        assert (files.keys(), files) == (lambda all_: (all_.keys(), all_))(train(
+            prepared(tmp_path / f"{number} from nothing", settings), settings, None, monkeypatch)[1])  # fmt: skip
+        assert len(files) == 2 * count
+
+
+def test_an_interrupted_run_of_ten_has_the_six_that_are_asked_for_then(tmp_path, monkeypatch):
+    store, ten = Store(tmp_path / "store", 2**30), settings_of(10)
+    train_trial = trials._train_trial
+
+    def killed(run, trial, key):
+        if trial == 4:
+            raise KeyboardInterrupt
+        return train_trial(run, trial, key)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(trials, "_train_trial", killed)
+        base = prepared(tmp_path / "ten", ten)
+        with pytest.raises(KeyboardInterrupt):
+            train_trials(base / "graph", base / "rows", base / "model", ten, live=base / "live.json", store=store)
+    assert train(prepared(tmp_path / "six", settings_of(6)), settings_of(6), store, monkeypatch)[0] == [4, 5]
+
+
+def test_a_model_that_was_damaged_is_trained_again(tmp_path, monkeypatch):
+    store, settings = Store(tmp_path / "store", 2**30), settings_of()
+    base = prepared(tmp_path / "first", settings)
+    _, whole = train(base, settings, store, monkeypatch)
+    file = model_file(base / "model", 1)  # the store's own, by a hard link
+    file.write_bytes(file.read_bytes()[:-1] + b"x")
+    trained, files = train(prepared(tmp_path / "second", settings), settings, store, monkeypatch)
+    assert trained == [1]
+    assert files == whole
+
+
+def keys(base: Path, settings: Settings, graph: Graph | None = None, device: str = "cpu") -> list[str]:
+    prepared(base, settings, graph)
+    return keys_of_trials(base / "graph", base / "rows", settings, device)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"seed": 1},
+        {"dataset": "citeseer"},
+        {"matrix": "avg"},
+        {"train": CHANGES["train"] | {"lr": 0.5}},
+        {"gfpush": CHANGES["gfpush"] | {"rmax": 0.02}},
+        {"gfpush": CHANGES["gfpush"] | {"top_k": 8}},
+        {"preprocess": SPLIT | {"train_per_class": 4}},
+        {"preprocess": SPLIT | {"val_per_class": 5}},
+        {"preprocess": SPLIT | {"unlabelled": 21}},
+        {"model": "sgc", "train": {}, "gfpush": {}},
+    ],
+)
+def test_other_settings_are_other_trials(tmp_path, change):
+    settings, other = settings_of(), settings_of(**change)
+    assert not set(keys(tmp_path / "a", settings)) & set(keys(tmp_path / "b", other))
+
+
+@pytest.mark.parametrize("graph", [graph_of(seed=1), graph_of(features=2.0), "labels"])
+def test_other_graphs_are_other_trials(tmp_path, graph):
+    if graph == "labels":
+        graph = dataclasses.replace(graph_of(), labels=np.arange(NODES)[::-1] % 2)
+    assert not set(keys(tmp_path / "a", settings_of())) & set(keys(tmp_path / "b", settings_of(), graph))
+
+
+def test_devices_libraries_and_code_make_other_trials(tmp_path, monkeypatch):
+    before = keys(tmp_path / "a", settings_of())
+    assert len(set(before)) == 3
+    assert not set(before) & set(keys(tmp_path / "b", settings_of(), device="cuda"))
+    with monkeypatch.context() as patch:
+        patch.setattr(finished.metadata, "version", lambda _: "0.1")
+        assert not set(before) & set(keys(tmp_path / "c", settings_of()))
+    for stage in ("train", "gfpush"):
+        with monkeypatch.context() as patch:
+            real = finished.code_of
+            patch.setattr(
+                finished, "code_of", lambda name, s, stage=stage, real=real: "x" if name == stage else real(name, s)
+            )
+            assert not set(before) & set(keys(tmp_path / stage, settings_of()))
+    assert keys(tmp_path / "d", settings_of(5))[:3] == before
