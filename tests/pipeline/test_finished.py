@@ -130,7 +130,7 @@ def keys(base: Path, settings: Settings, graph: Graph | None = None, device: str
         {"dataset": "citeseer"},
         {"matrix": "avg"},
         {"train": CHANGES["train"] | {"lr": 0.5}},
-        {"gfpush": CHANGES["gfpush"] | {"rmax": 0.02}},
+        {"gfpush": CHANGES["gfpush"] | {"rmax": 1e-3}},
         {"gfpush": CHANGES["gfpush"] | {"top_k": 8}},
         {"preprocess": SPLIT | {"train_per_class": 4}},
         {"preprocess": SPLIT | {"val_per_class": 5}},
