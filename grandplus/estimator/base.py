@@ -14,11 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from grandplus.datasets.in_memory.inputs import Inputs, inputs_of
-from grandplus.datasets.in_memory.labels import numbered_labels
-from grandplus.datasets.in_memory.splits import given_splits, row_numbers
+from grandplus.datasets.in_memory.inputs import Inputs
+from grandplus.datasets.in_memory.splits import row_numbers
 from grandplus.datasets.preprocess import preprocess
-from grandplus.datasets.raw import RawGraph
+from grandplus.estimator.arguments import read_arguments
 from grandplus.estimator.parameters import (
     Pushing,
     given_parameters,
@@ -31,7 +30,7 @@ from grandplus.evaluation.diagnosis.facts import Facts, GraphFacts, Trial
 from grandplus.evaluation.diagnosis.finding import DiagnosisWarning
 from grandplus.evaluation.diagnosis.rules import diagnose
 from grandplus.graph.graph import Graph
-from grandplus.graph.splits import Nodes, Splits
+from grandplus.graph.splits import Splits
 from grandplus.methods.protocol import Model, Scores, Task
 from grandplus.methods.registry import method_of
 from grandplus.methods.settings import MethodSettings
@@ -42,7 +41,6 @@ from grandplus.runtime import environment
 from grandplus.runtime.errors import argument_errors
 from grandplus.runtime.progress import Progress
 
-_MASK_OF = {"train": "train_mask", "val": "val_mask", "test": "test_mask"}
 _PROCESS = threading.Lock()  # on PyTorch's threads and random state, of which a process has one
 
 
@@ -108,31 +106,17 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         with named_as_parameters(), argument_errors(name):
             given = given_parameters(self)
             sections = sections_of(given, self._method)
-            inputs = inputs_of(graph, X, y, edge_weights=self.edge_weights)
-            classes, labels = numbered_labels(inputs.labels, inputs.nodes)
             parts = {"train": train, "val": val, "test": test}
-            masked = all(nodes is None for nodes in parts.values())
-            if masked:
-                parts = {part: inputs.masks.get(mask) for part, mask in _MASK_OF.items()}
-            public = given_splits(parts, labels)
-            raw = RawGraph(
-                edges=inputs.edges,
-                nodes=inputs.nodes,
-                features=inputs.features,
-                labels=_without_unlisted(labels, public) if masked else labels,
-                classes=[str(label) for label in classes.tolist()],
-                node_ids=np.arange(inputs.nodes),
-                splits=public,
-                feature_names=inputs.feature_names,
-            )
+            arguments = read_arguments(graph, X, y, parts, edge_weights=self.edge_weights)
+            raw = arguments.raw
             seed, trials = sections.run.random_state, sections.run.trials
             prepared, splits = preprocess(raw, preprocessing_of(given, raw), seed=seed, trials=trials, name=name)
         settings = sections.method.model_copy(update=self._suited(prepared))
         with named_as_parameters(), _one_thread():
             rows = _rows(prepared, splits, sections.pushing) if sections.pushing else None
             facts = self._train(prepared, splits, rows, settings, seed)
-        self.classes_, self.rows_, self.seed_, self.graph_facts_ = classes, rows, seed, prepared.facts
-        self._describe(inputs)
+        self.classes_, self.rows_, self.seed_, self.graph_facts_ = arguments.classes, rows, seed, prepared.facts
+        self._describe(arguments.inputs)
         self.diagnosis_ = [in_parameters(finding) for finding in diagnose(facts)]
         for finding in self.diagnosis_:
             warnings.warn(f"{name}: {finding}", DiagnosisWarning, stacklevel=2)
@@ -264,15 +248,6 @@ def _rows(graph: Graph, splits: Splits, pushing: Pushing) -> Rows:
     matrix, settings = pushing.matrix, pushing.gfpush
     weights, nodes = matrix.weights(), splits.needing_rows()
     return gfpush(graph, nodes, weights=weights, rmax=settings.rmax, top_k=settings.top_k, matrix=matrix.name)
-
-
-def _without_unlisted(labels: NDArray[np.int64], splits: list[dict[str, Nodes]]) -> NDArray[np.int64]:
-    """Masks of a ``Data`` object say which labels are meant: the label of a node in none of them is unknown."""
-    listed = np.zeros(len(labels), bool)
-    for split in splits:
-        for nodes in split.values():
-            listed[nodes] = True
-    return np.where(listed, labels, -1) if splits else labels
 
 
 @contextmanager
