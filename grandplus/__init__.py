@@ -28,6 +28,7 @@ _HOME = {
     "propagate": "propagation.power",
     "propagation_weights": "propagation.matrices",
     "save_dataset": "importing.python",
+    "tune": "estimator",
 }
 __all__ = sorted(_HOME)
 

@@ -39,7 +39,7 @@ from grandplus.propagation.gfpush import gfpush
 from grandplus.propagation.rows import Rows
 from grandplus.runtime import environment
 from grandplus.runtime.errors import argument_errors
-from grandplus.runtime.progress import Progress
+from grandplus.runtime.progress import Progress, Silent
 
 _PROCESS = threading.Lock()  # on PyTorch's threads and random state, of which a process has one
 
@@ -111,8 +111,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raw = arguments.raw
             seed, trials = sections.run.random_state, sections.run.trials
             prepared, splits = preprocess(raw, preprocessing_of(given, raw), seed=seed, trials=trials, name=name)
-        settings = sections.method.model_copy(update=self._suited(prepared))
-        with named_as_parameters(), _one_thread():
+        settings = sections.method.model_copy(update=self.suited(prepared))
+        with named_as_parameters(), one_thread():
             rows = _rows(prepared, splits, sections.pushing) if sections.pushing else None
             facts = self._train(prepared, splits, rows, settings, seed)
         self.classes_, self.rows_, self.seed_, self.graph_facts_ = arguments.classes, rows, seed, prepared.facts
@@ -178,7 +178,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         confidence = self.predict_proba(nodes).max(axis=1)
         return self.calibration_.confident(confidence)
 
-    def _suited(self, graph: Graph) -> dict[str, Any]:
+    def suited(self, graph: Graph) -> dict[str, Any]:
         """Values for this graph of those settings of the method that are None."""
         return {}
 
@@ -204,7 +204,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 bar.update()
 
         name = type(self).__name__
-        with Progress(name, splits.trials, "trial", note=latest.note) if self.verbose else _Silent() as bar:
+        with Progress(name, splits.trials, "trial", note=latest.note) if self.verbose else Silent() as bar:
             self._probabilities = mean_of(trials())
         self.models_, self.calibration_ = models, held_out.calibration()
         return Facts(graph=graph, labelled=known.labelled, trials=trained_trials, settings=settings, rows=rows)
@@ -233,17 +233,6 @@ class _Latest:
         return "step {step:.0f}, validation {val_accuracy:.1%}".format(**self._scores) if self._scores else ""
 
 
-class _Silent:
-    """In place of a progress bar."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def update(self) -> None: ...
-
-    def __exit__(self, *_: object) -> None: ...
-
-
 def _rows(graph: Graph, splits: Splits, pushing: Pushing) -> Rows:
     matrix, settings = pushing.matrix, pushing.gfpush
     weights, nodes = matrix.weights(), splits.needing_rows()
@@ -251,7 +240,7 @@ def _rows(graph: Graph, splits: Splits, pushing: Pushing) -> Rows:
 
 
 @contextmanager
-def _one_thread() -> Iterator[None]:
+def one_thread() -> Iterator[None]:
     """One thread of PyTorch gives the same bytes anywhere. Fits in several threads wait for each other."""
     with _PROCESS:
         before = torch.get_num_threads()

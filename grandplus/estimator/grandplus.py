@@ -243,7 +243,7 @@ class GrandPlusClassifier(GraphClassifier):
         self.max_epochs = max_epochs
         self.renormalize = renormalize
 
-    def _suited(self, graph: Graph) -> dict[str, Any]:
+    def suited(self, graph: Graph) -> dict[str, Any]:
         if self.dropout_input is not None:
             return {}
         return {"dropout_input": 0.5 if graph.features.shape[1] >= MIN_FEATURES_FOR_DROPOUT else 0.0}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -171,6 +171,32 @@ class Rows:
         """
         piece = slice(start, end)
         return Rows(self.node[piece], self.neighbors[piece], self.values[piece], self.l1_error[piece], self.info)
+
+    def largest(self, top_k: int) -> Rows:
+        """The k largest entries of each row, as if only these had been kept.
+
+        Parameters
+        ----------
+        top_k : int
+            k, at most that of these rows.
+
+        Returns
+        -------
+        Rows
+            Copies. ``l1_error`` is 1 minus the sum of the values, in float64.
+
+        Raises
+        ------
+        ArgumentError
+            These rows have fewer entries.
+        """
+        if top_k == self.info.top_k:
+            return self
+        if not 1 <= top_k < self.info.top_k:
+            raise ArgumentError(f"top_k is {top_k}", expected=f"from 1 to {self.info.top_k}, as the rows have")
+        neighbors, values = (np.ascontiguousarray(part[:, :top_k]) for part in (self.neighbors, self.values))
+        l1_error = np.maximum(0, 1 - values.sum(axis=1, dtype=np.float64)).astype(np.float32)
+        return Rows(self.node, neighbors, values, l1_error, replace(self.info, top_k=top_k))
 
     @classmethod
     def concatenate(cls, parts: list[Rows]) -> Rows:

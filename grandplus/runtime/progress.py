@@ -117,6 +117,23 @@ class Progress:
                 print("; ".join(filter(None, [text, note])), file=sys.stderr, flush=True)
 
 
+class Silent:
+    """In place of `Progress` where none is to be shown."""
+
+    def __enter__(self) -> Silent:
+        return self
+
+    def update(self, units: int = 1) -> None:
+        """Count nothing.
+
+        Parameters
+        ----------
+        units : int
+        """
+
+    def __exit__(self, *_: object) -> None: ...
+
+
 def line(name: str, unit: str, before: int, done: int, total: int | None, seconds: float, scaled: bool = False) -> str:
     """What a log file is told.
 

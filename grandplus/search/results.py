@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 from pathlib import Path
 
@@ -10,12 +9,10 @@ import numpy as np
 import optuna
 from matplotlib import pyplot as plt
 from optuna.trial import FrozenTrial, TrialState
-from ruamel.yaml import YAML
 
 from grandplus.evaluation.figures import save
-from grandplus.pipeline.card import ANY, CATALOG, write_card
 from grandplus.pipeline.cases import Case
-from grandplus.pipeline.yaml_files import read_yaml
+from grandplus.search.cards import save_card
 from grandplus.search.study import FAILED, SEEDS
 
 Outcome = dict[str, tuple[optuna.Study, FrozenTrial]]  # by stage, with the best trial
@@ -102,28 +99,9 @@ def save_winner(case: Case, outcome: Outcome) -> str:
         The card's name.
     """
     name = tuned(case.dataset, case.matrix)
-    content = read_yaml(CATALOG / f"{case.dataset}.yaml")
-    words = f", tuned for {case.matrix}"
-    content["title"] = content["title"].removesuffix(words) + words
-    settings = case.settings(SEEDS)
-    defaults = settings.model_copy(
-        update={part: type(getattr(settings, part))() for part in ("matrix", "gfpush", "train")}
-    )
-    for section in ("gfpush", "train"):
-        by_matrix = content.get(section, {})
-        others = defaults.flat()[section] | by_matrix.get(ANY, {})  # which the matrix has without values of its own
-        own = {key: value for key, value in settings.flat()[section].items() if value != others[key]}
-        content[section] = by_matrix | {case.matrix: own}
-    yaml = YAML(typ="safe", pure=True)
-    yaml.default_flow_style, yaml.width = False, 1000
-    yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
-    yaml.representer.ignore_aliases = lambda _: True  # each matrix has its own values, to be changed one by one
-    text = io.StringIO()
-    yaml.dump(content, text)
     _, winner = list(outcome.values())[-1]
     result = f"{100 * _mean(winner):.2f} % of validation nodes are right, mean of {SEEDS} seeds"
-    head = f"# By grandplus search {case.dataset} --matrix {case.matrix}: {result}."
-    write_card(CATALOG / f"{name}.yaml", f"{head}\n{text.getvalue()}")
+    save_card(name, case, f"By grandplus search {case.dataset} --matrix {case.matrix}: {result}.")
     return name
 
 

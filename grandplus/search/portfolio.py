@@ -1,0 +1,123 @@
+"""Tuning of a card: the portfolio on its graph, and a card with what is best."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import Any
+
+from grandplus.graph.graph import Graph
+from grandplus.pipeline.card import CATALOG
+from grandplus.pipeline.cases import STORE, Case, check_cpu, graph_folder, inputs_key
+from grandplus.pipeline.dependencies import code_of
+from grandplus.pipeline.settings import Settings
+from grandplus.pipeline.trials import trials_at_once
+from grandplus.propagation.matrices import MATRICES, parameters
+from grandplus.propagation.settings import GFPush
+from grandplus.runtime import environment
+from grandplus.runtime.storage import key_of, locked
+from grandplus.search.cards import save_card
+from grandplus.search.space import changed
+from grandplus.tuning import tuner
+from grandplus.tuning.candidates import Candidate, distinct
+from grandplus.tuning.outcome import Outcome
+from grandplus.tuning.portfolio import PORTFOLIO, Change
+
+MATRIX = "avg"  # of the card as it is
+_OF_MATRICES = {key for family in MATRICES.values() for key in parameters(family)}
+
+
+def tune(dataset: str) -> None:
+    """Compare the portfolio on a dataset, write the card ``<dataset>-tuned``, and print what was found.
+
+    Parameters
+    ----------
+    dataset : str
+        A card in data/catalog.
+
+    Raises
+    ------
+    GrandPlusError
+        The graph can't be had, or nothing can be trained on it.
+    """
+    check_cpu()
+    begun, own = time.monotonic(), Case(dataset, MATRIX)
+    print(f"tune {dataset}: {len(PORTFOLIO)} settings, compared on validation nodes", flush=True)
+    outcome = _compared(own)
+    name, best = tuned_name(dataset), case_of(own, outcome.change)
+    staged = save_card(name, best, f"By grandplus tune {dataset}: {outcome.gained()}.")
+    card = CATALOG / f"{name}.yaml"
+    print(outcome)
+    print(f"{'found':<9} {outcome.gained()}")
+    print(f"{'took':<9} {time.monotonic() - begun:.0f} s")
+    print(f"{'card':<9} {card}, {'staged in git' if staged else 'not staged in git: git add it'}")
+    print(f"{'next':<9} git commit -m 'Dataset {name}' {card}")
+    print(f"{'':<9} dvc exp run -S dataset={name} -S matrix={best.matrix}")
+
+
+def case_of(own: Case, change: Change) -> Case:
+    """A case with what a line of the portfolio changes.
+
+    Parameters
+    ----------
+    own : Case
+    change : dict
+        By the names of the classifier's parameters.
+
+    Examples
+    --------
+    >>> case_of(Case("cora", "avg"), {"matrix": "single", "order": 4, "layers": 1})
+    Case(dataset='cora', matrix='single', changes=(('gfpush.order', 4), ('train.layers', 1)), model='grandplus')
+    """
+    values: dict[str, Any] = {f"{_section(name)}.{name}": value for name, value in change.items() if name != "matrix"}
+    return changed(Case(own.dataset, change.get("matrix", own.matrix), own.changes, own.model), values)
+
+
+def tuned_name(dataset: str) -> str:
+    """The name of the card that tuning writes.
+
+    Parameters
+    ----------
+    dataset : str
+
+    Examples
+    --------
+    >>> tuned_name("photo"), tuned_name("photo-tuned"), tuned_name("photo-tuned-2")
+    ('photo-tuned', 'photo-tuned-2', 'photo-tuned-3')
+    """
+    before = re.fullmatch(r"(.+)-tuned(?:-(\d+))?", dataset)
+    return f"{before[1]}-tuned-{int(before[2] or 1) + 1}" if before else f"{dataset}-tuned"
+
+
+def _compared(own: Case) -> Outcome:
+    settings = own.settings(tuner.TRIALS)
+    graph = Graph.load(graph_folder(settings))
+    cases: dict[str, Settings] = {}
+
+    def resolve(change: Change) -> Candidate:
+        case = case_of(own, change)
+        values = case.settings(tuner.TRIALS)
+        candidate = Candidate(values.preprocess, values.matrix, values.gfpush, values.train, change)
+        cases[candidate.values()] = values
+        return candidate
+
+    candidates = distinct(PORTFOLIO, resolve, graph)
+    key = key_of({"inputs": inputs_key(settings, graph), "seed": settings.seed}, code_of("train", settings))
+    folder = STORE.absolute() / f"tune-{key}"
+    folder.mkdir(parents=True, exist_ok=True)
+    at_most = trials_at_once(graph, settings.train)
+    with locked(folder.with_suffix(".lock")):
+        return tuner.tune(
+            candidates,
+            lambda candidate: graph_folder(cases[candidate.values()]),
+            folder,
+            seed=settings.seed,
+            workers=min(environment.workers(), at_most),
+            name=f"tune {own.dataset}",
+        )
+
+
+def _section(name: str) -> str:
+    if name == "features":
+        return "preprocess"
+    return "gfpush" if name in _OF_MATRICES or name in GFPush.model_fields else "train"

@@ -1,0 +1,91 @@
+"""What is compared: the portfolio's changes, put into the settings of a dataset or a classifier."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+import scipy.sparse as sp
+
+from grandplus.graph.fitted import RAW_ROWS
+from grandplus.graph.graph import Graph
+from grandplus.graph.settings import Preprocess
+from grandplus.methods.settings import MethodSettings
+from grandplus.propagation.matrices import Matrix
+from grandplus.propagation.settings import GFPush
+from grandplus.tuning.portfolio import Change
+
+MAX_DENSE = 2**26  # values of a dense feature matrix that is made in place of a sparse one
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """Settings to be tried.
+
+    Parameters
+    ----------
+    preprocess : Preprocess
+    matrix : Matrix
+    gfpush : GFPush
+    train : MethodSettings
+    change : dict
+        How they differ from those that are tuned, see `grandplus.tuning.portfolio`.
+    """
+
+    preprocess: Preprocess
+    matrix: Matrix
+    gfpush: GFPush
+    train: MethodSettings
+    change: Change = field(default_factory=dict, compare=False)
+
+    def values(self) -> str:
+        """All settings, as JSON: the same text for the same settings."""
+        parts = {name: getattr(self, name).model_dump() for name in ("preprocess", "matrix", "gfpush", "train")}
+        return json.dumps(parts, sort_keys=True)
+
+    def __str__(self) -> str:
+        """
+        >>> from grandplus.methods.grandplus.settings import Settings
+        >>> from grandplus.propagation.matrices import Single
+        >>> preprocess = Preprocess(features="as-is", split="per-class")
+        >>> print(Candidate(preprocess, Single(), GFPush(), Settings(), {"matrix": "single", "top_k": 64}))
+        matrix=single top_k=64
+        """
+        return " ".join(f"{name}={value}" for name, value in self.change.items()) or "as it is"
+
+
+def distinct(changes: Iterable[Change], resolve: Callable[[Change], Candidate], graph: Graph) -> list[Candidate]:
+    """The candidates of some changes, without those that come to the same settings or that the graph rules out.
+
+    Parameters
+    ----------
+    changes : iterable of dict
+        The first of them is never left out.
+    resolve : callable
+        The settings with a change.
+    graph : Graph
+        With the features of the first candidate.
+
+    Returns
+    -------
+    list of Candidate
+        In the order of the changes.
+    """
+    candidates: dict[str, Candidate] = {}
+    for change in changes:
+        candidate = resolve(change)
+        if not candidates or _suits(candidate, next(iter(candidates.values())), graph):
+            candidates.setdefault(candidate.values(), candidate)
+    return list(candidates.values())
+
+
+def _suits(candidate: Candidate, first: Candidate, graph: Graph) -> bool:
+    """Whether features can be scaled as a candidate wants it: those made from the graph stay as they are chosen."""
+    wanted, present = candidate.preprocess.features, first.preprocess.features
+    if wanted == present:
+        return True
+    if present in RAW_ROWS:
+        return False
+    nodes, width = graph.features.shape
+    return wanted != "standardize" or not sp.issparse(graph.features) or int(nodes) * int(width) <= MAX_DENSE
