@@ -6,8 +6,6 @@ import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-import scipy.sparse as sp
-
 from grandplus.graph.fitted import RAW_ROWS
 from grandplus.graph.graph import Graph
 from grandplus.graph.settings import Preprocess
@@ -81,11 +79,11 @@ def distinct(changes: Iterable[Change], resolve: Callable[[Change], Candidate], 
 
 
 def _suits(candidate: Candidate, first: Candidate, graph: Graph) -> bool:
-    """Whether features can be scaled as a candidate wants it: those made from the graph stay as they are chosen."""
+    """Whether the graph has the features that a candidate wants, and room for them."""
     wanted, present = candidate.preprocess.features, first.preprocess.features
     if wanted == present:
         return True
-    if present in RAW_ROWS:
-        return False
-    nodes, width = graph.features.shape
-    return wanted != "standardize" or not sp.issparse(graph.features) or int(nodes) * int(width) <= MAX_DENSE
+    nodes, width = map(int, graph.features.shape)
+    if present in RAW_ROWS:  # nothing but the graph itself to make features from
+        return wanted in RAW_ROWS and (wanted != "standardized-adjacency" or nodes * nodes <= MAX_DENSE)
+    return wanted not in RAW_ROWS and (wanted != "standardize" or nodes * width <= MAX_DENSE)

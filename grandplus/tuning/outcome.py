@@ -76,9 +76,8 @@ class Outcome:
         if best is None or best.accuracy <= self.before:
             return f"{kept}; no other setting is better"
         gain, noise = 100 * (best.accuracy - self.before), 100 * standard_error(self.tried[0], best)
-        return (
-            f"{kept}; {self.candidates[best.number]} has {gain:.1f} more, and the standard error is {noise:.1f} points"
-        )
+        better = self.candidates[best.number]
+        return f"{kept}; {better} has {gain:.1f} points more, with a standard error of {noise:.1f}"
 
     def __str__(self) -> str:
         """The table as text, and what was gained."""

@@ -35,11 +35,13 @@ PORTFOLIO: tuple[Change, ...] = (
     {"layers": 1, "weight_decay": 1e-4},
     {"matrix": "single", "order": 2, "layers": 1, "weight_decay": 1e-4},
     {"matrix": "ppr", "order": 10, "layers": 1, "weight_decay": 1e-4},
-    # How features are scaled.
+    # How features are scaled; one of them applies to features of the data, the other to those made from the graph.
     {"features": "standardize"},
     {"features": "standardize", "weight_decay": 1e-2},
     {"features": "row-normalize"},
     {"features": "row-normalize", "weight_decay": 1e-4},
+    {"features": "adjacency"},
+    {"features": "standardized-adjacency"},
     # How many entries a row keeps.
     {"top_k": 64},
     {"matrix": "single", "order": 4, "top_k": 64},

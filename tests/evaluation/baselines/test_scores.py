@@ -67,9 +67,7 @@ def fitted_by_hand(inputs: np.ndarray, labels: np.ndarray, split: Split) -> tupl
     """Each penalty fitted from nothing in float64; the strongest of those that are best on validation."""
     best = (-1.0, 0.0)
     for inverse_penalty in linear.INVERSE_PENALTIES:
-        model = LogisticRegression(C=inverse_penalty, max_iter=1000).fit(
-            inputs[split.train], labels[split.train]
-        )
+        model = LogisticRegression(C=inverse_penalty, max_iter=1000).fit(inputs[split.train], labels[split.train])
         val, test = (float(model.score(inputs[nodes], labels[nodes])) for nodes in (split.val, split.test))
         if val > best[0]:
             best = val, test
