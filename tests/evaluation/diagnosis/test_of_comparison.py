@@ -1,0 +1,95 @@
+"""Rules that compare with baselines and with exact rows."""
+
+import numpy as np
+import pytest
+from made_facts import facts, graph, predictions, rows
+
+from grandplus.evaluation.diagnosis.of_comparison import below_baseline, large_l1_error, uninformative_features
+
+
+def baselines(**changes):
+    return {"majority": [0.25, 0.25], "logistic_regression": [0.5, 0.5]} | changes
+
+
+def test_below_a_baseline():
+    """90 of 100 and 72 of 100 right: the difference's standard error is 5.4 points."""
+    found, advice = below_baseline(
+        facts(predicted=predictions(72), baselines=baselines(propagated_logistic_regression=[0.9, 0.9]))
+    )
+    assert found == (
+        "propagated logistic regression is better: 90.00 % of validation nodes are right by it, and 72.00 % by this "
+        "model"
+    )
+    assert advice == "train.weight_decay=0.0001, train.layers=1 or preprocess.features=standardize"
+
+
+@pytest.mark.parametrize(
+    ("right", "theirs", "found"),
+    [
+        ([85, 85], [0.95, 0.95], True),  # 10 points, and 1.96 × 4.2 by chance
+        ([88, 88], [0.95, 0.95], False),  # 7 points, and 1.96 × 3.9
+        ([90, 90, 90], [0.92, 0.92, 0.93], True),  # 2.3 points, and by Student over trials ± 1.4
+        ([95, 95], [0.9, 0.9], False),
+        ([90, 90, 90, 90], [0.905] * 4, False),  # half a point is no reason to change anything
+    ],
+)
+def test_how_far_below(right, theirs, found):
+    given = facts(
+        trials=len(right),
+        predicted=[predictions(count) for count in right],
+        baselines={"label_propagation": theirs, "majority": [0.25] * len(right)},
+    )
+    assert bool(below_baseline(given)) == found
+
+
+@pytest.mark.parametrize(
+    ("best", "words"),
+    [
+        ("logistic_regression", "matrix=ppr with gfpush.alpha=0.8, so that a node's own features count most"),
+        ("label_propagation", "preprocess.features=standardize"),
+        ("majority", "train.weight_decay=0.0001"),
+    ],
+)
+def test_advice_leads_towards_the_baseline(best, words):
+    _, advice = below_baseline(facts(predicted=predictions(10), baselines=baselines(**{best: [0.9, 0.9]})))
+    assert words in advice
+
+
+def test_without_baselines_nothing_is_said_of_them():
+    assert not below_baseline(facts(predicted=predictions(1)))
+    assert not uninformative_features(facts(predicted=predictions(1)))
+
+
+@pytest.mark.parametrize(("accuracy", "found"), [(0.25, True), (0.31, True), (0.32, False), (0.5, False)])
+def test_features_that_say_nothing(accuracy, found):
+    """A standard error is √(2 · 0.25 · 0.75 / 100) = 6.1 points."""
+    given = facts(baselines=baselines(logistic_regression=[accuracy, accuracy]))
+    assert bool(uninformative_features(given)) == found
+
+
+def test_features_that_say_nothing_are_told():
+    made = graph()
+    found, advice = uninformative_features(
+        facts(graph=made, rows=rows(made), baselines=baselines(logistic_regression=[0.26, 0.26]))
+    )
+    assert found == (
+        "features say next to nothing of classes: logistic regression on them predicts 26.00 % of validation nodes "
+        "right, and the majority class 25.00 %"
+    )
+    assert advice == "preprocess.features=adjacency, gfpush.order=8 or other features"
+
+
+def test_rows_that_are_cut_short():
+    made = graph()
+    cut, pushed_little = rows(made, top_k=1), rows(made, rmax=0.2)
+    assert (cut.l1_error > 0.5).mean() == (pushed_little.l1_error > 0.5).mean() == 1
+    found, advice = large_l1_error(facts(graph=made, rows=cut))
+    assert found == (
+        f"rows of Π are cut short: 100.00 % of them have an L1 error above 0.5 (on average {cut.l1_error.mean():.2f})"
+    )
+    assert advice == "gfpush.top_k=4 or gfpush.order=2"
+    _, advice = large_l1_error(facts(graph=made, rows=pushed_little))
+    assert advice == "gfpush.rmax=0.02 or gfpush.order=2"
+    assert np.mean(rows(made).l1_error) < 0.01
+    assert not large_l1_error(facts(graph=made, rows=rows(made)))
+    assert not large_l1_error(facts(graph=made))

@@ -1,0 +1,145 @@
+"""Rules on how training went: facts that earn a finding, and facts just beside them that don't."""
+
+import numpy as np
+import pytest
+from made_facts import LABELS, VAL_NODES, facts, graph, history, predictions
+
+from grandplus.evaluation.diagnosis.of_training import (
+    collapse,
+    ended_at_max_epochs,
+    one_class,
+    overfit,
+    underfit,
+    unsteady_trials,
+)
+from grandplus.methods.grandplus.settings import Settings
+from grandplus.methods.sgc.settings import Settings as SGC
+
+
+def test_one_class_alone():
+    found, advice = one_class(facts(predicted=[predictions(90), np.full(100, 2)]))
+    assert found == (
+        "the model predicts one class only: class c for 100.00 % of validation nodes, of which 25.00 % are of it "
+        "(in 1 of 2 trials)"
+    )
+    assert advice == "train.weight_decay=0.0001 or preprocess.features=standardize"
+
+
+def test_one_class_is_one_node_in_a_hundred_short_of_all():
+    almost = np.full(100, 2)
+    almost[:1] = 0
+    assert one_class(facts(predicted=almost))
+    almost[:2] = 0
+    assert not one_class(facts(predicted=almost))
+
+
+@pytest.mark.parametrize(("others", "found"), [(4, False), (5, True)])
+def test_one_class_that_is_nearly_all_there_is(others, found):
+    """Of 95 of 100 it is a finding, of 96 it isn't."""
+    labels = np.where(np.isin(np.arange(len(LABELS)), VAL_NODES[:others]), 1, 0)
+    assert bool(one_class(facts(graph=graph(labels=labels), predicted=np.zeros(100, int)))) == found
+
+
+COLLAPSED = {
+    "val_accuracy": [0.3, 0.59, 0.55, 0.2, 0.13],
+    "val_top_share": [0.5, 0.3, 0.5, 0.9, 1.0],
+    "train_loss": [1.4, 0.05, 0.02, 0.01, 0.01],
+    "consistency_loss": [0.0, 0.2, 0.1, 0.004, 0.0],
+}
+
+
+def test_a_collapse_is_told_with_its_first_validation():
+    found, advice = collapse(facts(history=[history(**COLLAPSED), history()]))
+    assert found == (
+        "pseudo-labels collapsed onto one class: at step 30, 90.00 % of validation nodes are predicted as one class, "
+        "with a loss of 0.010 on training nodes, and validation accuracy fell from 59.00 % to 20.00 % "
+        "(in 1 of 2 trials)"
+    )
+    assert advice == "train.lambda_max=0.1, train.warmup=10000 or more labelled nodes"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"val_top_share": [0.5, 0.3, 0.5, 0.89, 0.89]},  # not one class
+        {"train_loss": [1.4, 1.2, 1.1, 1.1, 1.1]},  # nothing was learned at all
+        {"consistency_loss": [0.0, 0.2, 0.1, 0.1, 0.1]},  # augmentations are not predicted alike
+        {"val_accuracy": [0.3, 0.59, 0.55, 0.5, 0.5]},  # nothing was lost
+        {"val_accuracy": [0.1, 0.1, 0.1, 0.2, 0.3]},  # the best validation comes after it
+    ],
+)
+def test_what_is_no_collapse(change):
+    assert not collapse(facts(history=history(**COLLAPSED | change)))
+
+
+def test_a_large_class_is_no_collapse():
+    """90 % of the validation nodes are of one class."""
+    labels = np.where(np.arange(len(LABELS)) % 10 == 0, 1, 0)
+    assert not collapse(facts(graph=graph(labels=labels), history=history(**COLLAPSED | {"val_top_share": [0.94] * 5})))
+
+
+def test_methods_without_pseudo_labels_have_no_collapse():
+    scores = history(**COLLAPSED)
+    del scores["consistency_loss"]
+    assert not collapse(facts(history=scores))
+
+
+def test_underfit():
+    found, advice = underfit(facts(history=history(train_accuracy=[0.3, 0.5, 0.79, 0.7, 0.7])))
+    assert found == "the model underfits: it predicts 79.00 % of its training nodes right at best"
+    assert advice == "train.weight_decay=0.0001, train.hidden=128 or preprocess.features=standardize"
+    assert not underfit(facts(history=history(train_accuracy=[0.3, 0.5, 0.8, 0.7, 0.7])))
+
+
+def test_overfit():
+    """A quarter of the validation nodes are of one class: half-way to 1 is 62.5 %."""
+    found, advice = overfit(facts(predicted=predictions(62)))
+    assert found == (
+        "the model overfits: it predicts 100.00 % of training nodes right and 62.00 % of validation nodes, of which "
+        "25.00 % are of one class"
+    )
+    assert advice == "train.weight_decay=0.01 or more labelled nodes"
+    assert not overfit(facts(predicted=predictions(63)))
+    assert not overfit(facts(predicted=predictions(62), history=history(train_accuracy=[0.3, 0.7, 0.9, 0.98, 1.0])))
+
+
+@pytest.mark.parametrize(
+    ("right", "found"),
+    [
+        ([90, 80], False),  # a standard deviation of 7 points, and 3 × 3.6 by chance alone
+        ([90, 70], True),  # 14 points, and 3 × 4
+        ([90, 90, 50], True),
+        ([40], False),
+    ],
+)
+def test_trials_that_differ(right, found):
+    given = facts(trials=len(right), predicted=[predictions(count) for count in right])
+    assert bool(unsteady_trials(given)) == found
+
+
+def test_trials_that_differ_are_told():
+    found, advice = unsteady_trials(facts(predicted=[predictions(90), predictions(50)]))
+    assert found == (
+        "trials differ: their validation accuracies are from 50.00 % to 90.00 %, with a standard deviation of 28.3 "
+        "points"
+    )
+    assert advice == "train.lr=0.005, train.warmup=2000 or more labelled nodes"
+
+
+def test_the_end_by_max_epochs():
+    """40 training nodes are one step an epoch, and validations are 10 steps apart."""
+    found, advice = ended_at_max_epochs(facts(settings=Settings(max_epochs=50)))
+    assert found == (
+        "training ended at train.max_epochs, not by early stopping (in 2 of 2 trials), long after the best validation"
+    )
+    assert advice == "train.patience=25"
+    found, advice = ended_at_max_epochs(
+        facts(trials=1, settings=Settings(max_epochs=50), history=history(val_accuracy=[0.3, 0.5, 0.6, 0.7, 0.8]))
+    )
+    assert found == "training ended at train.max_epochs, not by early stopping, with the best validation near the end"
+    assert advice == "train.max_epochs=100 or train.lr=0.02"
+    assert not ended_at_max_epochs(facts(settings=Settings(max_epochs=51)))
+
+
+def test_a_method_of_a_fixed_number_of_steps_ends_as_it_should():
+    assert not ended_at_max_epochs(facts(settings=SGC(epochs=41)))
