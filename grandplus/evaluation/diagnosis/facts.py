@@ -77,11 +77,6 @@ class GraphFacts:
     graph: Graph
     labelled: Sequence[Labelled]
 
-    @property
-    def known(self) -> Nodes:
-        """The nodes that any trial trains or validates on, sorted."""
-        return np.unique(np.concatenate([nodes for trial in self.labelled for nodes in (trial.train, trial.val)]))
-
     def actual(self, trial: int) -> NDArray[np.int64]:
         """Class numbers of a trial's validation nodes."""
         return np.asarray(self.graph.labels[self.labelled[trial].val])

@@ -23,7 +23,7 @@ def below_baseline(facts: Facts) -> Remark | None:
 
     From `PAIRED_TRIALS` trials on this is Student's interval of the trials' differences; with fewer it is the interval
     of the difference of two shares of the validation nodes. Test nodes aren't looked at, since other settings follow
-    from the finding. As early stopping has chosen the model by these validation nodes, the rule rather misses a case.
+    from the finding. Early stopping favours the model on validation nodes, so a small deficit can go unnoticed.
     """
     if not facts.baselines:
         return None

@@ -26,7 +26,7 @@ TIMES_SAMPLING = 3  # how many times the standard deviation that drawing so many
 def one_class(facts: Facts) -> Remark | None:
     """In some trial, at least `ONE_CLASS` of the validation nodes are predicted as one class.
 
-    It is no finding where the class has more than `MOST_OF_ONE_CLASS` of the validation nodes.
+    Nothing is said where the class really has more than `MOST_OF_ONE_CLASS` of the validation nodes.
     """
     names, chosen = facts.graph.classes, []
     for number, trial in enumerate(facts.trials):
@@ -48,7 +48,7 @@ def collapse(facts: Facts) -> Remark | None:
     """In some trial, pseudo-labels collapsed onto one class while training nodes were known by heart.
 
     That is, after the best validation there is one with all of these: at least `COLLAPSED` of the validation nodes are
-    predicted as one class, and more than half-way from the share of the largest class to 1; the loss of training nodes
+    predicted as one class, and at least half-way from the share of the largest class to 1; the loss of training nodes
     is at most `MEMORISED_LOSS`, and the consistency loss at most `AGREED`; validation accuracy is at least `LOST` below
     its best.
     """
