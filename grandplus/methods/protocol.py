@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 FORMAT_VERSION = 3
 HEADER = "grandplus"  # the one key of a model file's metadata: several would be written in random order
 
-Scores = dict[str, float]  # of one validation: step, train_loss, train_accuracy, val_loss, val_accuracy, …
+Scores = dict[str, float]  # of one validation: step, and what `grandplus.methods.scores.part_scores` gives, …
 
 
 @dataclass(frozen=True, eq=False)

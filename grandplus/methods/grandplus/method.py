@@ -27,9 +27,12 @@ from grandplus.methods.grandplus.mlp import MLP, Noise, Snapshot, layer_input, s
 from grandplus.methods.grandplus.model import Model
 from grandplus.methods.grandplus.settings import Settings
 from grandplus.methods.protocol import Scores, Task, Trained
+from grandplus.methods.scores import part_scores
 from grandplus.runtime.errors import ArgumentError, GrandPlusError
 
 VALIDATE_EVERY = 10  # steps
+LONGEST_TIE = 3  # times the patience: how long validations may equal the best ones before training ends
+LOSS_STEP = 0.01  # by how much the validation loss has to fall to count as a record
 Nodes: TypeAlias = NDArray[np.int64]
 Info: TypeAlias = dict[str, Any] | None
 Watch: TypeAlias = Callable[[Scores], None] | None
@@ -49,7 +52,8 @@ def fit(
         What to note in the model.
     watch : callable, optional
         Is given the scores of each validation, as they stand in the history: step, train_loss, train_accuracy,
-        val_loss, val_accuracy (on undropped rows, so they compare) and consistency_loss (of that step's batch).
+        val_loss, val_accuracy, train_top_share, val_top_share (on undropped rows, so they compare) and
+        consistency_loss (of that step's batch).
     stopping : EarlyStopping, optional
         By default one with the settings' patience.
 
@@ -99,9 +103,7 @@ def _train(
                 continue
             scores, outputs = {"step": float(step), "consistency_loss": consistency}, mlp.evaluate(watched_inputs)
             for part, nodes in parts.items():
-                scores[f"{part}_loss"] = F.cross_entropy(outputs[nodes], watched_labels[nodes]).item()
-                right = outputs[nodes].argmax(dim=-1) == watched_labels[nodes]
-                scores[f"{part}_accuracy"] = right.float().mean().item()
+                scores |= part_scores(part, outputs[nodes], watched_labels[nodes])
             history.append(scores)
             if watch:
                 watch(scores)
@@ -229,7 +231,11 @@ def warmup_weight(step: int, *, lambda_max: float, warmup: int) -> float:
 class EarlyStopping:
     """Keeps the parameters of the highest validation accuracy, the latest of equals; says when to stop.
 
-    Patience is used up by validations that reach neither the best accuracy nor the lowest loss so far.
+    Patience is used up by validations that reach neither the best accuracy nor the lowest loss so far. Reaching them
+    again prolongs a run, but not for ever: it also ends after ``LONGEST_TIE · patience`` validations without a record,
+    which is an accuracy above all earlier ones, or a loss at least ``LOSS_STEP`` below that of the last record. So a
+    run whose first loss is l, on v validation nodes, has at most (v + l / LOSS_STEP + 2) · LONGEST_TIE · patience
+    validations. Both constants were chosen by ``benchmarks/early_stopping``.
     """
 
     patience: int
@@ -238,13 +244,19 @@ class EarlyStopping:
     best_step: int = -1
     best: Snapshot = field(default_factory=Snapshot)
     without_gain: int = 0
+    without_record: int = 0
+    record_loss: float = math.inf
 
     def update(self, step: int, accuracy: float, loss: float, mlp: MLP) -> bool:
         """Take note of a validation; True if it is time to stop."""
+        record = accuracy > self.best_accuracy or loss <= self.record_loss - LOSS_STEP
+        if record:
+            self.record_loss = min(self.record_loss, loss)
         gained = accuracy >= self.best_accuracy or loss <= self.best_loss
         self.without_gain = 0 if gained else self.without_gain + 1
+        self.without_record = 0 if record else self.without_record + 1
         if accuracy >= self.best_accuracy:
             self.best_accuracy, self.best_step = accuracy, step
             self.best.take(mlp)
         self.best_loss = min(self.best_loss, loss)
-        return self.without_gain >= self.patience
+        return self.without_gain >= self.patience or self.without_record >= LONGEST_TIE * self.patience

@@ -22,6 +22,7 @@ from grandplus.graph.features import blocks_of
 from grandplus.graph.graph import Graph
 from grandplus.methods import protocol
 from grandplus.methods.protocol import Scores, Task, Trained
+from grandplus.methods.scores import part_scores
 from grandplus.methods.sgc.settings import Settings
 from grandplus.propagation.columns import propagate_columns
 from grandplus.propagation.matrices import Single
@@ -47,7 +48,8 @@ def fit(
     info : dict, optional
         What to note in the model.
     watch : callable, optional
-        Is given the scores of each step: step, train_loss, train_accuracy, val_loss and val_accuracy.
+        Is given the scores of each step: step, train_loss, train_accuracy, train_top_share,
+        and the same of val.
 
     Raises
     ------
@@ -80,7 +82,8 @@ def fit(
         adam.step()
         scores = {"step": float(step)}
         for part in inputs:
-            scores |= _scores(part, linear, inputs[part], labels[part])
+            with torch.inference_mode():
+                scores |= part_scores(part, linear(inputs[part]), labels[part])
         for name, value in scores.items():
             history.setdefault(name, []).append(value)
         if watch:
@@ -180,11 +183,3 @@ class Model(protocol.Model):
         linear = nn.Linear(width, classes)
         linear.load_state_dict(tensors)
         return cls(linear=linear.to(device), **common)
-
-
-def _scores(part: str, linear: nn.Linear, inputs: Tensor, labels: Tensor) -> Scores:
-    """Mean cross-entropy and accuracy."""
-    with torch.inference_mode():
-        logits = linear(inputs)
-    accuracy = (logits.argmax(dim=-1) == labels).float().mean()
-    return {f"{part}_loss": F.cross_entropy(logits, labels).item(), f"{part}_accuracy": accuracy.item()}

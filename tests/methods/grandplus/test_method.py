@@ -1,17 +1,20 @@
 """Training on a small graph with known classes; batches; early stopping; seeds."""
 
 import dataclasses
+import itertools
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from grandplus.graph.adjacency import as_adjacency
 from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Split
-from grandplus.methods.grandplus.method import EarlyStopping, batches, fit
-from grandplus.methods.grandplus.mlp import MLP
+from grandplus.methods.grandplus.method import LONGEST_TIE, LOSS_STEP, EarlyStopping, batches, fit
+from grandplus.methods.grandplus.mlp import MLP, Snapshot
 from grandplus.methods.protocol import Task
 from grandplus.propagation.gfpush import gfpush
 from grandplus.propagation.matrices import propagation_weights
@@ -161,6 +164,46 @@ def stop_at(patience, scores, settings):
 )
 def test_early_stopping(scores, expected, train_settings):
     assert stop_at(2, scores, train_settings(layers=1)) == expected
+
+
+def test_ties_end_a_run(train_settings):
+    """One class for ever: accuracy stays the same, and the loss falls by less than a step: 3 · 2 validations more."""
+    losses = [1.0, 0.5, *(0.495 - 1e-4 * step for step in range(100))]
+    assert stop_at(2, [(0.8, loss) for loss in losses], train_settings(layers=1)) == (7, 7)
+    all_right = [(1.0, 10.0**-step) for step in range(100)]  # 1, .1 and .01 are records, .001 is not
+    assert stop_at(2, all_right, train_settings(layers=1)) == (2 + 6, 2 + 6)
+
+
+class NoSnapshot(Snapshot):
+    def take(self, mlp):
+        pass
+
+
+@given(
+    patience=st.integers(1, 5),
+    nodes=st.integers(1, 8),
+    first=st.floats(0, 0.2),
+    validations=st.lists(st.tuples(st.integers(0, 8), st.floats(0, 1.5)), min_size=1, max_size=12),
+)
+def test_every_run_ends_within_its_bound(patience, nodes, first, validations):
+    """Whatever the accuracies and losses are: these come again and again, each loss a multiple of the one before."""
+    stopping, loss = EarlyStopping(patience, best=NoSnapshot()), first
+    longest = (nodes + first / LOSS_STEP + 2) * LONGEST_TIE * patience
+    for step in itertools.count():
+        right, factor = validations[step % len(validations)]
+        if stopping.update(step, min(right, nodes) / nodes, loss, None):
+            break
+        loss = min(loss * factor, 100.0)
+    assert step + 1 <= longest
+
+
+def test_the_bound_is_nearly_reached():
+    """A loss that falls by a step just before each end: 10 records, with 2 · LONGEST_TIE - 1 ties before each."""
+    stopping, ties = EarlyStopping(2, best=NoSnapshot()), 2 * LONGEST_TIE - 1
+    losses = np.repeat(0.12 - 1.001 * LOSS_STEP * np.arange(11), ties + 1)
+    losses[-ties - 1 :] = losses[-ties - 2]  # no eleventh
+    steps = next(step for step, loss in enumerate(losses) if stopping.update(step, 0.5, loss, None))
+    assert steps == 10 * (ties + 1)
 
 
 def test_a_task_without_rows_is_refused(problem, train_settings):
