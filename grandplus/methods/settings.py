@@ -39,6 +39,10 @@ class MethodSettings(Section, ABC):
         """
         return None
 
+    def patience_steps(self) -> int | None:
+        """After how many steps without a gain on validation nodes training ends; None if it goes on without any."""
+        return None
+
     def to_save_memory(self, *, sparse: bool) -> list[str]:
         """What a user can change for training to take less memory, each like "lower train.hidden".
 

@@ -10,11 +10,13 @@ import contextlib
 import json
 import shutil
 import time
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from grandplus.methods.protocol import Scores
+from grandplus.methods.remaining import Course, Estimate
 from grandplus.runtime.storage import finished_whole
 
 SECONDS_BETWEEN_NOTES = 1.0  # of one trial
@@ -31,10 +33,12 @@ class Live:
         The metrics.
     notes : Path
         A folder for the trials' notes. It is emptied first, as a killed run may have left some.
+    estimate : Estimate
+        Of the time that is left.
     """
 
-    def __init__(self, file: Path, notes: Path) -> None:
-        self._file, self._notes = file, notes
+    def __init__(self, file: Path, notes: Path, estimate: Estimate) -> None:
+        self._file, self._notes, self._estimate = file, notes, estimate
 
     def __enter__(self) -> Live:
         shutil.rmtree(self._notes, ignore_errors=True)
@@ -46,15 +50,23 @@ class Live:
         self._file.unlink(missing_ok=True)
 
     def sum_up(self) -> str:
-        """Write the means over all trials that have begun, each at its latest validation, and tell the main ones."""
+        """Write the means over all trials that have begun, each at its latest validation.
+
+        Returns
+        -------
+        str
+            The time that is left, and the main means.
+        """
         notes = [json.loads(file.read_text()) for file in sorted(self._notes.glob("trial-*.json"))]
         if not notes:
             return ""
-        means = {name: round(float(np.mean([note[name] for note in notes])), DECIMALS) for name in SCORES}
+        means = {name: round(float(np.mean([note["scores"][name] for note in notes])), DECIMALS) for name in SCORES}
         self._file.parent.mkdir(parents=True, exist_ok=True)
         with finished_whole(self._file, alone=True) as partial:
             partial.write_text(json.dumps({"trials_begun": len(notes), **means}, indent=2) + "\n")
-        return f"step {means['step']:.0f} on average, validation accuracy {100 * means['val_accuracy']:.1f} %"
+        left = self._estimate.text([Course(**note["course"]) for note in notes])
+        mean = f"step {means['step']:.0f} on average, validation accuracy {100 * means['val_accuracy']:.1f} %"
+        return "; ".join(filter(None, [left, mean]))
 
 
 class Watch:
@@ -70,10 +82,23 @@ class Watch:
     def __init__(self, notes: Path, trial: int) -> None:
         self._file = notes / f"trial-{trial:05d}.json"
         self._noted = -SECONDS_BETWEEN_NOTES
+        self._course, self._scores = Course(), Scores()
 
-    def __call__(self, scores: dict[str, Any]) -> None:
+    def __call__(self, scores: Scores) -> None:
+        self._course.note(scores)
+        self._scores = scores
         if time.monotonic() - self._noted >= SECONDS_BETWEEN_NOTES:
-            # Without the folder, the stage that asked for this trial is gone, and a cluster's worker goes on alone.
-            with contextlib.suppress(FileNotFoundError), finished_whole(self._file, alone=True) as partial:
-                partial.write_text(json.dumps({name: scores[name] for name in SCORES}))
+            self._write()
             self._noted = time.monotonic()
+
+    def end(self) -> None:
+        """Note that the trial has ended with its latest validation."""
+        self._course.ended = True
+        self._write()
+
+    def _write(self) -> None:
+        # Without the folder, the stage that asked for this trial is gone, and a cluster's worker goes on alone.
+        with contextlib.suppress(FileNotFoundError), finished_whole(self._file, alone=True) as partial:
+            course = {name: value for name, value in asdict(self._course).items() if not name.startswith("_")}
+            scores = {name: self._scores[name] for name in SCORES}
+            partial.write_text(json.dumps({"scores": scores, "course": course}))

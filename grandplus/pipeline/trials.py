@@ -15,6 +15,7 @@ from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Splits
 from grandplus.methods.protocol import Task
 from grandplus.methods.registry import method_of
+from grandplus.methods.remaining import Estimate
 from grandplus.methods.settings import MethodSettings
 from grandplus.pipeline.finished import keys_of_trials
 from grandplus.pipeline.live import Live, Watch
@@ -62,10 +63,17 @@ def train_trials(
     run = _Run(graph.absolute(), rows.absolute(), out.absolute(), notes, settings, device, store)
     task = functools.partial(_train_trial, run)
     done = tasks.map_tasks(task, missing, [keys[trial] for trial in missing], at_most=at_most)
-    finished = settings.trials - len(missing)
+    estimate = _estimate(graph, out, settings, missing)
     with (
-        Live(live, notes) as partial,
-        Progress("train", settings.trials, "trial", done=finished, note=partial.sum_up) as bar,
+        Live(live, notes, estimate) as partial,
+        Progress(
+            "train",
+            settings.trials,
+            "trial",
+            done=settings.trials - len(missing),
+            note=partial.sum_up,
+            remaining=False,  # the note knows better
+        ) as bar,
     ):
         for _ in done:
             bar.update()
@@ -116,6 +124,14 @@ def _not_found(missing: list[int], keys: list[str], store: Store, out: Path) -> 
     return rest
 
 
+def _estimate(graph: Path, out: Path, settings: Settings, missing: list[int]) -> Estimate:
+    labelled = len(Splits.load(graph).of(0).train)
+    there = sorted(set(range(settings.trials)).difference(missing))
+    steps = [pq.read_table(history_file(out, trial), columns=["step"])["step"][-1].as_py() for trial in there]
+    train = settings.train
+    return Estimate(len(missing), train.most_steps(labelled), train.patience_steps(), steps)
+
+
 @dataclass(frozen=True)
 class _Run:
     """What the trials of a run have in common; folders by absolute paths, as a worker may start elsewhere."""
@@ -135,16 +151,18 @@ def _train_trial(run: _Run, trial: int, key: str) -> int:
     settings, graph = run.settings, Graph.load(run.graph)
     rows = Rows.load(run.rows, graph.adjacency.fingerprint) if settings.needs_rows else None
     split = Splits.load(run.graph).of(trial)
+    watch = Watch(run.notes, trial)
     info = {"dataset": settings.dataset, "matrix": settings.matrix.name, "seed": settings.seed, "trial": trial}
     try:
         trained = method_of(settings.model).fit(
             Task(graph, split, rows, seed=[settings.seed, trial], device=run.device),
             settings.train,
             info=info,
-            watch=Watch(run.notes, trial),
+            watch=watch,
         )
     except GrandPlusError as error:
         raise GrandPlusError(f"{error}", where=f"trial {trial}") from None
+    watch.end()
     history, model = history_file(run.out, trial), model_file(run.out, trial)
     with finished_whole(history) as partial:
         pq.write_table(_history_table(trial, trained.history), partial)

@@ -13,6 +13,7 @@ from tqdm import tqdm
 Item = TypeVar("Item")
 SECONDS_BETWEEN_LOOKS = 2.0  # at which a bar is drawn anew, or a line if it is due
 SECONDS_BETWEEN_LINES = 30.0
+WITHOUT_REMAINING = "{l_bar}{bar}| {n_fmt}/{total_fmt} [{elapsed}{postfix}]"  # tqdm's bar, but for that
 
 
 def progress(items: Iterable[Item], name: str, total: int, unit: str, *, done: int = 0) -> Iterator[Item]:
@@ -57,6 +58,8 @@ class Progress:
         Units are so small that they are counted in thousands and millions.
     note : callable, optional
         Called every few seconds; the text that it returns stands behind the rest.
+    remaining : bool
+        Whether to tell the time that is left, by the units that are finished. False if the note tells it better.
     """
 
     def __init__(
@@ -68,8 +71,10 @@ class Progress:
         done: int = 0,
         scaled: bool = False,
         note: Callable[[], str] | None = None,
+        remaining: bool = True,
     ) -> None:
         self._name, self._total, self._unit, self._scaled, self._note = name, total, unit, scaled, note
+        self._remaining = remaining
         self._before = self._done = done
         self._terminal = sys.stderr.isatty()
         self._ended = threading.Event()
@@ -82,6 +87,7 @@ class Progress:
             unit=self._unit,
             unit_scale=self._scaled,
             disable=not self._terminal,
+            bar_format=None if self._remaining else WITHOUT_REMAINING,
         )
         self._start = self._told = time.monotonic()
         self._thread = threading.Thread(target=self._tell, daemon=True)
@@ -111,9 +117,9 @@ class Progress:
                 self._bar.set_postfix_str(note)
             elif now - self._told >= SECONDS_BETWEEN_LINES:
                 self._told = now
-                text = line(
-                    self._name, self._unit, self._before, self._done, self._total, now - self._start, self._scaled
-                )
+                counts = self._before, self._done, self._total
+                options = {"scaled": self._scaled, "remaining": self._remaining}
+                text = line(self._name, self._unit, *counts, now - self._start, **options)
                 print("; ".join(filter(None, [text, note])), file=sys.stderr, flush=True)
 
 
@@ -134,7 +140,17 @@ class Silent:
     def __exit__(self, *_: object) -> None: ...
 
 
-def line(name: str, unit: str, before: int, done: int, total: int | None, seconds: float, scaled: bool = False) -> str:
+def line(
+    name: str,
+    unit: str,
+    before: int,
+    done: int,
+    total: int | None,
+    seconds: float,
+    *,
+    scaled: bool = False,
+    remaining: bool = True,
+) -> str:
     """What a log file is told.
 
     Parameters
@@ -145,7 +161,7 @@ def line(name: str, unit: str, before: int, done: int, total: int | None, second
     total : int or None
     seconds : float
         Since the work began.
-    scaled : bool
+    scaled, remaining : bool
 
     Returns
     -------
@@ -170,6 +186,6 @@ def line(name: str, unit: str, before: int, done: int, total: int | None, second
         rate = made / seconds
         slow = f"{1 / rate:.1f} s a {unit}"
         parts.append(slow if rate < 1 else f"{size(rate) if scaled else f'{rate:.1f}'} {units} a second")
-    if made and total:
+    if made and total and remaining:
         parts.append(f"{tqdm.format_interval((total - done) / rate)} left")
     return ", ".join(parts)

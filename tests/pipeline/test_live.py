@@ -11,17 +11,19 @@ from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Split
 from grandplus.methods.grandplus.method import fit
 from grandplus.methods.protocol import Task
+from grandplus.methods.remaining import Estimate
 from grandplus.pipeline import live
 from grandplus.pipeline.live import Live, Watch
 from grandplus.pipeline.settings import load_settings
 from grandplus.propagation.gfpush import gfpush
 
+ESTIMATE = Estimate(trials=2, most=None, patience=None)
 SCORES = {"step": 10.0, "train_loss": 0.5, "train_accuracy": 0.9, "val_loss": 0.7, "val_accuracy": 0.8}
 
 
 def test_means_over_the_trials_that_have_begun(tmp_path):
     file = tmp_path / "live" / "metrics.json"
-    with Live(file, tmp_path / "notes") as partial:
+    with Live(file, tmp_path / "notes", ESTIMATE) as partial:
         assert partial.sum_up() == ""
         assert not file.exists()
         Watch(tmp_path / "notes", 0)(SCORES | {"consistency_loss": 3.0})
@@ -34,20 +36,39 @@ def test_means_over_the_trials_that_have_begun(tmp_path):
 
 
 def test_a_trial_notes_its_latest_but_not_each(tmp_path, monkeypatch):
-    watch, now = Watch(tmp_path, 0), iter([0.0, 0.0, 0.4, 1.0, 1.0])
+    watch, now = Watch(tmp_path, 0), iter([0.0, 0.0, 0.0, 0.4, 0.4, 1.0, 1.0, 1.0, 1.2, 1.2])
     monkeypatch.setattr(live.time, "monotonic", lambda: next(now))
     seen = []
     for step in (10, 20, 30):
         watch(SCORES | {"step": step})
-        seen.append(json.loads((tmp_path / "trial-00000.json").read_text())["step"])
+        seen.append(json.loads((tmp_path / "trial-00000.json").read_text())["scores"]["step"])
     assert seen == [10, 10, 30]
+    watch(SCORES | {"step": 40})
+    watch.end()
+    note = json.loads((tmp_path / "trial-00000.json").read_text())
+    assert note["scores"] == SCORES | {"step": 40}
+    assert note["course"] == {"step": 40, "gained": 10, "seconds": 1.2, "ended": True}
+
+
+def test_what_is_left_is_told_before_a_trial_has_ended(tmp_path, monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(live.time, "monotonic", lambda: now[0])
+    with Live(tmp_path / "metrics.json", tmp_path / "notes", Estimate(2, most=1000, patience=100)) as partial:
+        watch = Watch(tmp_path / "notes", 0)
+        for now[0], step in ((0.0, 0), (2.0, 20)):
+            watch(SCORES | {"step": step})
+        # 80 steps, and 100 of the other trial, at 10 steps a second.
+        left = "00:18 left if validation improves no more, at most 03:18"
+        assert partial.sum_up() == f"{left}; step 20 on average, validation accuracy 80.0 %"
+        watch.end()
+        assert partial.sum_up().startswith("about 00:02 left; step 20 on average")
 
 
 def test_what_a_killed_run_left_is_gone(tmp_path):
     notes = tmp_path / "notes"
     notes.mkdir()
     Watch(notes, 3)(SCORES)
-    with Live(tmp_path / "metrics.json", notes) as partial:
+    with Live(tmp_path / "metrics.json", notes, ESTIMATE) as partial:
         assert partial.sum_up() == ""
 
 

@@ -46,6 +46,8 @@ def test_as_many_trials_at_once_as_there_is_room_for(tmp_path, monkeypatch, budg
     graph = Graph(as_adjacency(sp.eye_array(4)), np.eye(4, dtype=np.float32), np.zeros(4), ["a", "b"], np.arange(4))
     graph.save(tmp_path)
     settings = load_settings(dataset="cora", matrix="ppr", trials=9)
+    public = [{"train": np.array([0]), "val": np.array([1])}]
+    make_splits(np.zeros(4, np.int64), settings.preprocess, public, seed=0, trials=9).save(tmp_path)
     each = settings.train.training_memory(4, 4, 2, sparse=False)
     monkeypatch.setenv("GRANDPLUS_MEMORY", str(int(budget * each)))
     asked = []

@@ -34,6 +34,18 @@ def test_a_log_gets_whole_lines_while_a_unit_takes_long(monkeypatch):
         assert " left; step 10" in log.getvalue()
 
 
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_note_that_knows_better_tells_what_is_left(monkeypatch, terminal):
+    out = Terminal() if terminal else io.StringIO()
+    monkeypatch.setattr("sys.stderr", out)
+    with Progress("train", 4, "trial", note=lambda: "about 01:00 left", remaining=False) as bar:
+        bar.update()
+        wait_for(lambda: "1/4" in out.getvalue() or "train: 1 of 4 trials" in out.getvalue(), "the finished unit")
+        wait_for(lambda: "about 01:00 left" in out.getvalue(), "the note")
+    assert all(line.count("left") <= 1 for line in out.getvalue().splitlines())
+    assert "<" not in out.getvalue()  # of tqdm: elapsed<remaining
+
+
 def test_what_ends_soon_leaves_no_line(monkeypatch):
     monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", 30.0)
     log = io.StringIO()

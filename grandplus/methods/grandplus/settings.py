@@ -14,6 +14,7 @@ from grandplus.runtime.validation import Count, Fraction, NonNegative, Positive
 BASE = 300 * 2**20  # bytes of a process with PyTorch, its rows and small batches
 COPIES_OF_PARAMETERS = 5  # a value, its gradient, both moments and the best so far
 COPIES_OF_INPUTS = 4  # a layer's input, its output and their gradients
+VALIDATE_EVERY = 10  # steps
 
 NEEDS_ROWS = True  # of Π, for the nodes that are trained on and validated
 PUBLISHED: dict[str, dict[str, Any]] = {}  # by dataset; GRAND+'s own stand in the cards
@@ -91,6 +92,10 @@ class Settings(MethodSettings):
     def to_save_memory(self, *, sparse: bool) -> list[str]:
         """Which settings decide the number of values that are trained."""
         return ["set train.embed to true"] * (sparse and not self.embed) + ["lower train.hidden"]
+
+    def patience_steps(self) -> int:
+        """After how many steps without a gain on validation nodes training ends."""
+        return self.patience * VALIDATE_EVERY
 
     def threshold(self, classes: int) -> float:
         """γ: the least probability that makes a mean prediction count."""
