@@ -6,8 +6,18 @@ from collections.abc import Callable
 from typing import Any
 
 from grandplus.evaluation.diagnosis.facts import Facts, GraphFacts
+from grandplus.graph.fitted import OF_NEIGHBORS, STANDARDIZED
 
 MORE_LABELS = "more labelled nodes"
+OTHER_FEATURES = {  # what to try in place of each kind
+    "row-normalize": "standardize",
+    "as-is": "standardize",
+    "standardize": "adjacency",
+    "degree": "adjacency",
+    "onehot-degree": "adjacency",
+    "adjacency": "standardized-adjacency",
+    "standardized-adjacency": "adjacency",
+}
 DENSE_VALUES = 2**28  # 1 GiB of features, beyond which standardizing sparse ones is no light advice
 
 
@@ -38,16 +48,10 @@ def changed(facts: Facts, **changes: Callable[[Any], Any]) -> list[str]:
 
 def other_features(facts: GraphFacts) -> list[str]:
     """Features that are scaled, or made from the graph, in another way."""
-    features, kind = facts.graph.features, facts.graph.fitted.kind
-    if kind in ("degree", "onehot-degree", "adjacency"):
-        other = "onehot-degree" if kind == "adjacency" else "adjacency"
-    elif kind == "standardize":
-        other = "as-is"
-    elif features.shape[0] * features.shape[1] <= DENSE_VALUES:
-        other = "standardize"
-    else:
-        return []
-    return [setting("preprocess.features", other)]
+    features, nodes = facts.graph.features, facts.graph.adjacency.nodes
+    other = OTHER_FEATURES[facts.graph.fitted.kind]
+    width = nodes if other in OF_NEIGHBORS else features.shape[1]
+    return [] if other in STANDARDIZED and nodes * width > DENSE_VALUES else [setting("preprocess.features", other)]
 
 
 def tenth(old: float) -> float:

@@ -79,7 +79,7 @@ def small_classes(facts: GraphFacts) -> Remark | None:
     ]
     if not said:
         return None
-    return "; ".join(said), "more labelled nodes of it (preprocess.val_per_class=30), or join it with another class"
+    return "; ".join(said), "more labelled nodes of it, or joining it with another class"
 
 
 def _are_constant(features: Features) -> bool:

@@ -1,0 +1,31 @@
+"""What to try depends on what the run had."""
+
+import pytest
+import scipy.sparse as sp
+from made_facts import facts, graph
+
+from grandplus.evaluation.diagnosis import advice
+from grandplus.evaluation.diagnosis.advice import OTHER_FEATURES, changed, other_features
+from grandplus.graph.fitted import ARRAYS
+from grandplus.methods.grandplus.settings import Settings
+from grandplus.methods.sgc.settings import Settings as SGC
+
+
+def test_a_value_that_stays_is_no_advice():
+    given = facts(settings=Settings(weight_decay=0, hidden=128))
+    changes = {"weight_decay": lambda old: old / 10, "hidden": lambda old: 2 * old}
+    assert changed(given, **changes) == ["train.hidden=256"]
+    assert changed(facts(settings=SGC(weight_decay=1e-4)), **changes) == ["train.weight_decay=1e-05"]
+
+
+@pytest.mark.parametrize("kind", ARRAYS)
+def test_every_kind_of_features_has_another(kind):
+    assert other_features(facts(graph=graph(kind=kind))) == [f"preprocess.features={OTHER_FEATURES[kind]}"]
+    assert OTHER_FEATURES[kind] in set(ARRAYS) - {kind}
+
+
+def test_sparse_features_that_are_too_wide_are_not_to_be_standardized(monkeypatch):
+    monkeypatch.setattr(advice, "DENSE_VALUES", 140 * 140 - 1)
+    assert other_features(facts(graph=graph(features=sp.eye_array(140, format="csr", dtype="f4")))) == []
+    assert other_features(facts(graph=graph(kind="adjacency"))) == []
+    assert other_features(facts(graph=graph(kind="degree"))) == ["preprocess.features=adjacency"]
