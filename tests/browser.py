@@ -41,10 +41,12 @@ class Seen:
     values: dict[str, Any] = field(default_factory=dict)
 
 
-def look_at(page: Path, profile: Path, *expressions: str) -> Seen:
+def look_at(page: Path, profile: Path, *expressions: str, width: int = 800, dark: bool = False) -> Seen:
     """Load a page and evaluate JavaScript expressions in it; skips without a browser.
 
     profile : empty folder for the browser
+    width : of the window, in pixels
+    dark : whether the user prefers a dark page
     """
     found = next(filter(None, map(shutil.which, NAMES)), None)
     if found is None:
@@ -57,6 +59,10 @@ def look_at(page: Path, profile: Path, *expressions: str) -> Seen:
         browser.session = browser.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Network", "Runtime", "Log"):
             browser.ask(f"{domain}.enable")
+        size = {"width": width, "height": 600, "deviceScaleFactor": 1, "mobile": False}
+        browser.ask("Emulation.setDeviceMetricsOverride", **size)
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        browser.ask("Emulation.setEmulatedMedia", features=[scheme])
         browser.ask("Page.navigate", url=address)
         browser.wait_for("Page.loadEventFired")
         for expression in expressions:

@@ -17,16 +17,19 @@ import pyarrow as pa
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator, PercentFormatter
+from matplotlib.ticker import Formatter, MaxNLocator, PercentFormatter
 from numpy.typing import NDArray
 from sklearn.metrics import confusion_matrix
 
 from grandplus.evaluation.curves import Curve, learning_curve
+from grandplus.evaluation.labels import share_labels, short_names
 from grandplus.evaluation.reliability import Reliability, expected_calibration_error, reliability
 from grandplus.evaluation.scored import Scored, judged_by, select
 
 FAINT_TRIALS = 30  # at most, drawn as lines of their own
 ANNOTATED_CLASSES = 12  # with more, numbers no longer fit in the confusion matrix's cells
+
+MIDDLE_LUMINANCE = 0.179  # of a colour on which white and black text can be read equally well
 
 # From the palette of Okabe and Ito, whose colours can be distinguished with any colour vision.
 TRAIN, VALIDATION, GREY = "#D55E00", "#0072B2", "#666666"
@@ -104,9 +107,11 @@ def _accuracies(folder: Path, title: str, history: pa.Table) -> None:
     with _figure(folder / "accuracies.png", (7.5, 5)) as figure:
         axes = figure.add_subplot()
         _draw_curves(axes, train, val)
-        axes.set_ylim(axes.get_ylim()[0] - 0.02, 1.01)  # room for a line at either end
+        low, high = max(axes.get_ylim()[0] - 0.02, -0.01), 1.01  # room for a line at either end
+        axes.set_ylim(low, high)
         axes.set_ylabel("Accuracy")
-        axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+        axes.set_yticks([tick for tick in axes.get_yticks() if max(low, 0) <= round(tick, 9) <= 1])
+        axes.yaxis.set_major_formatter(_Shares())
         _head(figure, title, f"Training and validation accuracy{_faint(train)}")
         _legend_below(figure)
 
@@ -128,11 +133,13 @@ def _confusion(folder: Path, title: str, trials: Sequence[Scored], classes: Sequ
         detail, font = "", 7
         if size <= ANNOTATED_CLASSES:
             detail, font = f", {_per_trial('nodes', trials)} in brackets", 10
-            _annotate(axes, shares, counts / len(trials), decimals=1 if len(trials) > 1 else 0)
-        long = max(map(len, classes)) > 4
+            dark = _luminance(image.to_rgba(shares)) < MIDDLE_LUMINANCE
+            _annotate(axes, shares, counts / len(trials), dark, decimals=1 if len(trials) > 1 else 0)
+        names = short_names(classes)
+        long = max(map(len, names)) > 4
         slant: dict[str, Any] = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"} if long else {}
-        axes.set_xticks(numbers, classes, size=font, parse_math=False, **slant)
-        axes.set_yticks(numbers, classes, size=font, parse_math=False)
+        axes.set_xticks(numbers, names, size=font, parse_math=False, **slant)
+        axes.set_yticks(numbers, names, size=font, parse_math=False)
         axes.set_xlabel("Predicted class")
         axes.set_ylabel("Actual class")
         _head(figure, title, f"Confusion on {nodes}{detail}")
@@ -157,6 +164,16 @@ def _reliability(folder: Path, title: str, trials: Sequence[Scored], nodes: str)
         axes[1, 0].set_ylabel(_per_trial("Nodes", trials).replace(" ", "\n", 1))
         _head(figure, title, f"Reliability on {nodes}")
         figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+
+
+class _Shares(Formatter):
+    """Ticks in per cent, with the decimals that they need."""
+
+    def __call__(self, x: float, pos: int | None = None) -> str:
+        return share_labels([x])[0]
+
+    def format_ticks(self, values: Sequence[float]) -> list[str]:
+        return share_labels([round(float(value), 9) for value in values])
 
 
 def _draw_bins(upper: Axes, lower: Axes, bins: Reliability, trials: int) -> None:
@@ -189,11 +206,20 @@ def _draw_curves(axes: Axes, train: Curve, val: Curve) -> None:
     axes.margins(x=0.01)
 
 
-def _annotate(axes: Axes, shares: NDArray[np.float64], counts: NDArray[np.float64], decimals: int) -> None:
+def _annotate(
+    axes: Axes, shares: NDArray[np.float64], counts: NDArray[np.float64], dark: NDArray[np.bool_], decimals: int
+) -> None:
     for (row, column), share in np.ndenumerate(shares):
         text = f"{share:.1%}\n({counts[row, column]:,.{decimals}f})"
-        color = "white" if share > 0.55 else "black"
+        color = "white" if dark[row, column] else "black"
         axes.text(column, row, text, ha="center", va="center", color=color, size=9)
+
+
+def _luminance(colors: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Relative luminance of colours (..., 4), as WCAG 2 defines it."""
+    rgb = colors[..., :3]
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    return np.asarray(linear @ [0.2126, 0.7152, 0.0722])
 
 
 def _head(figure: Figure, title: str, subject: str) -> None:

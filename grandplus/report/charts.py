@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from grandplus.evaluation.formats import percent
+from grandplus.evaluation.labels import short_names, width_of
 from grandplus.report.run import Run
-from grandplus.report.svg import Chart, shares_around, ticks
+from grandplus.report.svg import LETTER, Chart, Ticks, share_ticks, shares_around, ticks
 
-NUMBERED_CLASSES = 12  # with more, numbers no longer fit in the confusion matrix's cells
+NAMED_CLASSES = 12  # with more, names and numbers no longer fit in the confusion matrix
+SLANTED_LETTERS = 3  # names with more are slanted below it
 NAMED_GROUPS = 7  # with more, names like 512–1023 would overlap
 PART = {"test": "test", "val": "validation"}
 
@@ -23,12 +25,11 @@ def trials(run: Run) -> Chart:
         (-0.6, count - 0.4),
         (low, high),
         x_ticks=[(number, str(number)) for number in range(0, count, 1 + count // 12)],
-        y_ticks=ticks(low, high, "{:.1%}".format),
+        y_ticks=share_ticks(low, high),
         label="Accuracy of each trial",
         x_title="trial",
     )
     for part, values in scores.items():
-        chart.line(enumerate(values), f"thread {part}")
         for trial, score in enumerate(values):
             chart.dot(trial, score, f"trial {part}", f"trial {trial}, {PART[part]}: {percent(score)}")
     return chart
@@ -56,8 +57,8 @@ def loss_axes(curves: Sequence[dict[str, Any]], label: str) -> Chart:
     return Chart(
         (0, right),
         (0, top),
-        x_ticks=ticks(0, right, "{:g}".format),
-        y_ticks=ticks(0, top, "{:g}".format),
+        x_ticks=ticks(0, right),
+        y_ticks=ticks(0, top),
         label=label,
         x_title="step",
     )
@@ -66,33 +67,38 @@ def loss_axes(curves: Sequence[dict[str, Any]], label: str) -> Chart:
 def confusion(run: Run) -> Chart:
     """The confusion matrix: a row for each actual class, in shares of its nodes."""
     counts, classes = run.details["confusion"], run.details["classes"]
-    size, many = len(classes), len(classes) > NUMBERED_CLASSES
-    every = 5 if many else 1  # one in so many has its number below
+    size, many = len(classes), len(classes) > NAMED_CLASSES
+    every = 5 if many else 1  # one in so many has its number
+    names = [str(number) for number in range(size)] if many else short_names(classes)
+    longest = max(map(width_of, names))
     chart = Chart(
         (0, size),
         (-size, 0),
-        x_ticks=[(number + 0.5, str(number)) for number in range(0, size, every)],
-        y_ticks=[(-number - 0.5, _named(number, classes[number], many)) for number in range(0, size, every)],
+        x_ticks=[(number + 0.5, names[number]) for number in range(0, size, every)],
+        y_ticks=[(-number - 0.5, names[number]) for number in range(0, size, every)],
         label="Confusion matrix",
         x_title="predicted class",
-        height=320,
-        left=60 if many else 124,
+        y_title="actual class",
+        height=320 if many else 380,
+        left=round(34 + LETTER * longest),
+        slanted=longest > SLANTED_LETTERS,
     )
     for actual, row in enumerate(counts):
         total = max(sum(row), 1)
         for predicted, count in enumerate(row):
             share = count / total
             says = f"{classes[actual]} predicted as {classes[predicted]}: {percent(share)}, {count:,} of {total:,}"
-            chart.bar((predicted, predicted + 1), (-actual - 1, -actual), f"mark cell heat{round(10 * share)}", says)
+            heat = round(10 * share)
+            chart.bar((predicted, predicted + 1), (-actual - 1, -actual), f"mark cell heat{heat}", says)
             if not many:
                 place = chart.x(predicted + 0.5), chart.y(-actual - 0.5)
-                chart.text(*place, f"{100 * share:.0f}", "number middle light" if share > 0.55 else "number middle")
+                chart.text(*place, f"{100 * share:.0f}", f"number middle on{heat}")
     return chart
 
 
 def reliability(run: Run) -> Chart:
     """Accuracy against confidence, before and after calibration."""
-    axis = ticks(0, 1, "{:.0%}".format)
+    axis = share_ticks(0, 1)
     chart = Chart((0, 1), (0, 1), x_ticks=axis, y_ticks=axis, label="Reliability", x_title="confidence")
     chart.line([(0, 0), (1, 1)], "ideal")
     for when in ("before", "after"):
@@ -126,7 +132,7 @@ def by_l1_error(run: Run) -> Chart | None:
     right = max(1.05 * groups[-1]["high"], 0.01)
     spans = [(group["low"], group["high"]) for group in groups]
     says = [f"L1 error {group['low']:.4f} to {group['high']:.4f}" for group in groups]
-    return _groups(groups, spans, says, (0, right), ticks(0, right, "{:g}".format), "L1 error of the node's row")
+    return _groups(groups, spans, says, (0, right), ticks(0, right), "L1 error of the node's row")
 
 
 def degrees(low: int, high: int) -> str:
@@ -151,7 +157,7 @@ def _groups(
     spans: Sequence[tuple[float, float]],
     says: Sequence[str],
     x: tuple[float, float],
-    x_ticks: list[tuple[float, str]],
+    x_ticks: Ticks,
     title: str,
 ) -> Chart:
     low = max(0.0, min(interval(group)[0] for group in groups) - 0.04)
@@ -159,7 +165,7 @@ def _groups(
         x,
         (low, 1),
         x_ticks=x_ticks,
-        y_ticks=ticks(low, 1, "{:.0%}".format),
+        y_ticks=share_ticks(low, 1),
         label=f"Accuracy by {title}",
         x_title=title,
     )
@@ -169,9 +175,3 @@ def _groups(
         chart.line([(span[0], mean), (span[1], mean)], "span")
         chart.dot(middle, mean, "group", f"{name}: {percent(mean)} of {group['nodes']:g} nodes")
     return chart
-
-
-def _named(number: int, name: str, many: bool) -> str:
-    if many or name == str(number):
-        return str(number)
-    return f"{name if len(name) <= 14 else f'{name[:13]}…'} {number}"

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from grandplus.evaluation.formats import percent, points
+from grandplus.evaluation.labels import short_names, width_of
 from grandplus.report.charts import PART, degrees, interval, loss_axes
 from grandplus.report.comparison import Comparison
 from grandplus.report.run import Run
-from grandplus.report.svg import Chart, around, shares_around, ticks
+from grandplus.report.svg import LETTER, Chart, around, share_ticks, shares_around, ticks
 
+NAME_WIDTH = 40  # letters, in a chart with names on its left
 ROW_HEIGHT = 34  # pixels, in a chart with names on its left
 COLOURS = 8  # of runs, in the page's style; the ninth run has the first colour again, with hollow marks
 _LANES = (0.0, 0.22, -0.22, 0.11, -0.11)  # heights of one trial after the other, so that equal scores are told apart
@@ -21,32 +23,34 @@ def accuracies(runs: Sequence[Run]) -> Chart:
     spans = [interval(scores) for scores in means]
     shown = [score for run, span in zip(runs, spans, strict=True) for score in (*run.accuracy, *span)]
     low, high = shares_around(shown, least=0.002)
-    rows = [(-float(row), run.name) for row, run in enumerate(runs)]
+    names = short_names([run.name for run in runs], NAME_WIDTH)
+    rows = [(-float(row), name) for row, name in enumerate(names)]
     judged = " or ".join(dict.fromkeys(PART[run.details["judged_by"]] for run in runs))
     chart = Chart(
         (low, high),
         (-len(runs) + 0.5, 0.5),
-        x_ticks=ticks(low, high, "{:.1%}".format, 8),
+        x_ticks=share_ticks(low, high, 8),
         y_ticks=rows,
         label="Accuracy of each trial of each run",
         x_title=f"{judged} accuracy: a dot a trial, mean and its 95 % interval",
         width=920,
         height=ROW_HEIGHT * len(runs) + 64,
-        left=_room([run.name for run in runs]),
+        left=_room(names),
     )
-    for (height, name), (row, run) in zip(rows, enumerate(runs), strict=True):
+    for (height, _), (row, run) in zip(rows, enumerate(runs), strict=True):
         kind, ends = colour(row), (height - 0.36, height + 0.36)
         for trial, score in enumerate(run.accuracy):
-            says = f"{name}, trial {trial}: {percent(score)}"
+            says = f"{run.name}, trial {trial}: {percent(score)}"
             chart.dot(score, height + _LANES[trial % len(_LANES)], f"trial {kind}", says)
-        chart.bar(spans[row], ends, f"interval {kind}", f"{name}: {percent.summary(means[row])}")
+        chart.bar(spans[row], ends, f"interval {kind}", f"{run.name}: {percent.summary(means[row])}")
         chart.line([(means[row]["mean"], end) for end in ends], f"mean {kind}")
     return chart
 
 
 def differences(runs: Sequence[Run], comparisons: Sequence[Comparison]) -> Chart:
     """The difference of every two runs, with its interval."""
-    names = [f"{runs[pair.first].name} − {runs[pair.second].name}" for pair in comparisons]
+    short = short_names([run.name for run in runs], NAME_WIDTH // 2)
+    names = [f"{short[pair.first]} − {short[pair.second]}" for pair in comparisons]
     ends = [end for pair in comparisons for end in (pair.test.low, pair.test.high)]
     low, high = around([0.0, *ends], least=0.002)
     rows = [(-float(row), name) for row, name in enumerate(names)]
@@ -62,7 +66,8 @@ def differences(runs: Sequence[Run], comparisons: Sequence[Comparison]) -> Chart
         left=_room(names),
     )
     chart.line([(0, -len(rows) + 0.5), (0, 0.5)], "zero")
-    for (height, name), pair in zip(rows, comparisons, strict=True):
+    for (height, _), pair in zip(rows, comparisons, strict=True):
+        name = f"{runs[pair.first].name} − {runs[pair.second].name}"
         kind = "shown" if pair.differs else "chance"
         chart.line([(pair.test.low, height), (pair.test.high, height)], f"whisker {kind}")
         chart.dot(pair.test.difference, height, f"difference {kind}", f"{name}: {points(pair.test.difference)}", 5)
@@ -92,7 +97,7 @@ def by_degree(runs: Sequence[Run]) -> Chart:
         (0, len(spans)),
         (low, 1),
         x_ticks=[(float(place), str(int(least))) for place, (least, _) in enumerate(spans)],
-        y_ticks=ticks(low, 1, "{:.0%}".format),
+        y_ticks=share_ticks(low, 1),
         label="Accuracy by degree of each run",
         x_title="neighbours, from each mark to the next",
     )
@@ -111,18 +116,19 @@ def by_class(runs: Sequence[Run]) -> Chart | None:
     classes = runs[0].details["classes"]
     if any(run.details["classes"] != classes for run in runs):
         return None
+    names = short_names(classes, NAME_WIDTH)
     recalls = [[row[number] / max(sum(row), 1) for number, row in enumerate(run.details["confusion"])] for run in runs]
     low, high = shares_around((share for shares in recalls for share in shares), least=0.01)
     chart = Chart(
         (low, high),
         (-len(classes) + 0.5, 0.5),
-        x_ticks=ticks(low, high, "{:.0%}".format, 8),
-        y_ticks=[(-float(number), name) for number, name in enumerate(classes)],
+        x_ticks=share_ticks(low, high, 8),
+        y_ticks=[(-float(number), name) for number, name in enumerate(names)],
         label="Recall of each class in each run",
         x_title="share of the class's nodes that were predicted right (recall)",
         width=920,
         height=24 * len(classes) + 64,
-        left=_room(classes),
+        left=_room(names),
     )
     for number, (run, shares) in enumerate(zip(runs, recalls, strict=True)):
         lane = 0.3 - 0.6 * (number + 0.5) / len(runs)
@@ -144,4 +150,4 @@ def colour(number: int) -> str:
 
 def _room(names: Sequence[str]) -> int:
     """How many pixels names on the left take."""
-    return min(360, 24 + 7 * max(map(len, names)))
+    return round(24 + LETTER * max(map(width_of, names)))

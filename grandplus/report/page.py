@@ -60,8 +60,10 @@ def _facts(run: Run) -> dict[str, str]:
 
 
 def _parts(run: Run) -> dict[str, int]:
-    names = {"train": "train on", "val": "validate on", "test": "test on", "unlabelled": "learn from unlabelled (U′)"}
-    return {names[part]: count for part, count in run.details["parts"].items()}
+    names = {"train": "train on", "val": "validate on", "test": "test on"}
+    if run.matrix:  # else the method uses no unlabelled nodes
+        names["unlabelled"] = "learn from unlabelled (U′)"
+    return {name: run.details["parts"][part] for part, name in names.items()}
 
 
 def _stages(run: Run) -> list[dict[str, Any]]:

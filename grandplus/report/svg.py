@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from html import escape
 
 from matplotlib.ticker import MaxNLocator
 
-LEFT, RIGHT, TOP, BOTTOM = 54, 20, 10, 42  # pixels around the area that is drawn in
+from grandplus.evaluation.labels import share_labels, width_of
+
+LEFT, RIGHT, TOP, BOTTOM = 54, 26, 10, 42  # pixels around the area that is drawn in
+LETTER = 6.6  # pixels that a letter of a label takes
+SLANT = 40  # degrees that slanted labels rise by
 Ticks = Sequence[tuple[float, str]]  # values and their labels
 
 
@@ -22,9 +27,11 @@ class Chart:
         Where the axes have lines, and the labels of these.
     label : str
         What the chart shows, for screen readers.
-    x_title : str
+    x_title, y_title : str
     width, height, left : int
         Pixels: of the chart, and for labels on its left.
+    slanted : bool
+        Whether the labels below are slanted, as names have to be.
     """
 
     def __init__(
@@ -36,13 +43,17 @@ class Chart:
         y_ticks: Ticks,
         label: str,
         x_title: str = "",
+        y_title: str = "",
         width: int = 440,
         height: int = 280,
         left: int = LEFT,
+        slanted: bool = False,
     ) -> None:
         self._x, self._y = x, y
+        longest = max((width_of(name) for _, name in x_ticks), default=0)
+        self._bottom = BOTTOM + (round(LETTER * longest * math.sin(math.radians(SLANT))) if slanted else 0)
         self._width, self._height, self._left, self._label = width, height, left, label
-        right, bottom = width - RIGHT, height - BOTTOM
+        right, bottom = width - RIGHT, height - self._bottom
         self._parts: list[str] = []
         for value, name in y_ticks:
             place = self.y(value)
@@ -51,8 +62,9 @@ class Chart:
         for value, name in x_ticks:
             place = self.x(value)
             self._parts.append(f'<line class="grid" x1="{place}" x2="{place}" y1="{TOP}" y2="{bottom}"/>')
-            self.text(place, bottom + 14, name, "tick middle")
+            self.text(place, bottom + 14, name, "tick below" if slanted else "tick middle", -SLANT * slanted)
         self.text((left + right) / 2, height - 8, x_title, "title middle")
+        self.text(14, (TOP + bottom) / 2, y_title, "title middle", -90)
 
     def x(self, value: float) -> float:
         """Pixels from the left."""
@@ -60,17 +72,18 @@ class Chart:
 
     def y(self, value: float) -> float:
         """Pixels from the top."""
-        return self._place(value, self._y, self._height - BOTTOM, TOP)
+        return self._place(value, self._y, self._height - self._bottom, TOP)
 
     @staticmethod
     def _place(value: float, limits: tuple[float, float], first: float, last: float) -> float:
         low, high = limits
         return round(first + (last - first) * (value - low) / (high - low), 2)
 
-    def text(self, x: float, y: float, text: str, kind: str) -> None:
-        """Text at a place in pixels."""
+    def text(self, x: float, y: float, text: str, kind: str, degrees: float = 0) -> None:
+        """Text at a place in pixels, turned around it by some degrees."""
         if text:
-            self._parts.append(f'<text class="{kind}" x="{x:g}" y="{y:g}">{escape(text)}</text>')
+            turned = f' transform="rotate({degrees:g} {x:g} {y:g})"' if degrees else ""
+            self._parts.append(f'<text class="{kind}" x="{x:g}" y="{y:g}"{turned}>{escape(text)}</text>')
 
     def dot(self, x: float, y: float, kind: str, says: str, radius: float = 4) -> None:
         """A mark that tells its value when it is pointed at."""
@@ -101,7 +114,7 @@ class Chart:
         return f'<svg role="img" aria-label="{escape(self._label)}" {box} {size}>{"".join(self._parts)}</svg>'
 
 
-def ticks(low: float, high: float, name: Callable[[float], str], most: int = 6) -> list[tuple[float, str]]:
+def ticks(low: float, high: float, name: Callable[[float], str] = "{:g}".format, most: int = 6) -> Ticks:
     """Choose round numbers within limits.
 
     Parameters
@@ -114,12 +127,22 @@ def ticks(low: float, high: float, name: Callable[[float], str], most: int = 6) 
 
     Examples
     --------
-    >>> ticks(0.801, 0.864, "{:.0%}".format)
-    [(0.82, '82%'), (0.84, '84%'), (0.86, '86%')]
+    >>> ticks(0.01, 0.064)
+    [(0.01, '0.01'), (0.02, '0.02'), (0.03, '0.03'), (0.04, '0.04'), (0.05, '0.05'), (0.06, '0.06')]
     """
-    values = MaxNLocator(most, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)
-    numbers = [round(float(value), 10) for value in values]
-    return [(number, name(number)) for number in numbers if low <= number <= high]
+    return [(number, name(number)) for number in _round_numbers(low, high, most)]
+
+
+def share_ticks(low: float, high: float, most: int = 6) -> Ticks:
+    """Choose round shares within limits, written in per cent with the decimals that they need.
+
+    Examples
+    --------
+    >>> share_ticks(0.801, 0.864), share_ticks(0.96, 1.0, 2)
+    ([(0.82, '82%'), (0.84, '84%'), (0.86, '86%')], [(0.975, '97.5%'), (1.0, '100.0%')])
+    """
+    numbers = _round_numbers(low, high, most)
+    return list(zip(numbers, share_labels(numbers), strict=True))
 
 
 def shares_around(values: Iterable[float], least: float) -> tuple[float, float]:
@@ -154,3 +177,9 @@ def around(values: Iterable[float], share: float = 0.08, least: float = 0.01) ->
     low, high = min(known), max(known)
     room = max(share * (high - low), least)
     return low - room, high + room
+
+
+def _round_numbers(low: float, high: float, most: int) -> list[float]:
+    values = MaxNLocator(most, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)
+    numbers = (round(float(value), 10) for value in values)
+    return [number for number in numbers if low <= number <= high]

@@ -86,3 +86,47 @@ def test_without_labels_of_test_nodes_validation_is_drawn(tmp_path):
 def test_problems_are_named(tmp_path):
     with pytest.raises(GrandPlusError, match="class number 1"):
         write(tmp_path, classes=["only"])
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """The figures that are written, by the name of their file."""
+    figures = {}
+    monkeypatch.setattr(plots.Figure, "savefig", lambda figure, file, **_: figures.update({file.stem: figure}))
+    return figures
+
+
+@pytest.mark.parametrize(
+    ("lowest", "labels"),
+    [
+        (0.9, ["88%", "90%", "92%", "94%", "96%", "98%", "100%"]),
+        (0.99, ["97.0%", "97.5%", "98.0%", "98.5%", "99.0%", "99.5%", "100.0%"]),
+    ],
+)
+def test_ticks_of_accuracy_have_the_decimals_that_they_need_and_end_at_one(tmp_path, drawn, lowest, labels):
+    column = pa.array([lowest, 0.99, 1.0, 0.99, 1.0])
+    history = HISTORY.drop(["train_accuracy", "val_accuracy"])
+    write(tmp_path, history=history.append_column("train_accuracy", column).append_column("val_accuracy", column))
+    axes = drawn["accuracies"].axes[0]
+    assert [label.get_text() for label in axes.get_yticklabels()] == labels
+    assert axes.get_ylim()[1] == 1.01
+
+
+def test_numbers_can_be_read_on_their_cells(tmp_path, drawn):
+    label = np.repeat([0, 1], 50)
+    for wrong in (0, 5, 15, 20, 25, 30):
+        predicted = np.where(np.arange(100) % 50 < wrong, 1 - label, label)
+        write(tmp_path, predictions=[trial(label.tolist(), predicted.tolist(), [0.75] * 100)])
+        axes = drawn["confusion"].axes[0]
+        cells = plots._luminance(axes.images[0].to_rgba(axes.images[0].get_array())).ravel()
+        texts = [{"white": 1.0, "black": 0.0}[text.get_color()] for text in axes.texts]
+        for cell, text in zip(cells, texts, strict=True):
+            low, high = sorted((cell, text))
+            assert (high + 0.05) / (low + 0.05) >= 4.5
+
+
+def test_long_names_of_classes_are_shortened_on_both_axes(tmp_path, drawn):
+    write(tmp_path, classes=["x" * 60, "b"])
+    axes = drawn["confusion"].axes[0]
+    for labels in (axes.get_xticklabels(), axes.get_yticklabels()):
+        assert [label.get_text() for label in labels] == ["x" * 14 + "…" + "x" * 7, "b"]

@@ -2,6 +2,7 @@
 
 import dataclasses
 import re
+from itertools import pairwise
 
 import pytest
 from browser import look_at
@@ -9,6 +10,7 @@ from runs import run
 
 from grandplus.evaluation.diagnosis.finding import Finding
 from grandplus.methods.registry import settings_of
+from grandplus.report import charts
 from grandplus.report.comparison import compare
 from grandplus.report.page import page
 
@@ -33,10 +35,78 @@ def html(runs):
     return page(runs, compare([of.accuracy for of in runs], [of.pairs for of in runs]))
 
 
-def shown(html, tmp_path, *expressions):
+def shown(html, tmp_path, *expressions, **view):
     file = tmp_path / "report.html"
     file.write_text(html, encoding="utf-8")
-    return look_at(file, tmp_path / "browser", *expressions)
+    return look_at(file, tmp_path / "browser", *expressions, **view)
+
+
+# Ratios of contrast as WCAG 2 defines them, of everything on the page whose ratio is below what is asked for.
+FAINT = """(() => {
+    const parsed = text => { const n = text.match(/[\\d.]+/g).map(Number); return n.length < 4 ? [...n, 1] : n; };
+    const over = (front, back) => back.map((value, i) => front[3] * front[i] + (1 - front[3]) * value);
+    const linear = value => (value /= 255) <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+    const light = ([r, g, b]) => 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
+    const ratio = (a, b) => {
+        const [low, high] = [light(a), light(b)].sort((x, y) => x - y);
+        return (high + 0.05) / (low + 0.05);
+    };
+    const behind = element => {
+        if (!element) return [255, 255, 255];
+        const own = parsed(getComputedStyle(element).backgroundColor);
+        return own[3] === 1 ? own.slice(0, 3) : over(own, behind(element.parentElement));
+    };
+    const faint = [];
+    const check = (element, colour, back, least) => {
+        const visible = +getComputedStyle(element).opacity;
+        const found = ratio(over([...parsed(colour).slice(0, 3), parsed(colour)[3] * visible], back), back);
+        if (found < least) faint.push(`${element.outerHTML.slice(0, 80)}: ${found.toFixed(2)}`);
+    };
+    for (const text of document.querySelectorAll('svg text')) {
+        const heat = text.getAttribute('class').match(/on(\\d+)/), card = behind(text.closest('svg'));
+        const cell = heat && text.closest('svg').querySelector(`.heat${heat[1]}`);
+        const back = cell ? over(parsed(getComputedStyle(cell).fill), card) : card;
+        check(text, getComputedStyle(text).fill, back, 4.5);
+    }
+    for (const element of document.querySelectorAll('body, body *:not(svg *)'))
+        if ([...element.childNodes].some(node => node.nodeType === 3 && node.data.trim()))
+            check(element, getComputedStyle(element).color, behind(element), 4.5);
+    for (const mark of document.querySelectorAll('circle:not(.point), polyline, rect.interval')) {
+        const style = getComputedStyle(mark), back = behind(mark.closest('svg'));
+        const line = mark.matches('polyline, rect.interval, .hollow');
+        check(mark, line ? style.stroke : style.fill, back, 3);
+    }
+    for (const swatch of document.querySelectorAll('.swatch'))
+        check(swatch, getComputedStyle(swatch).borderColor, behind(swatch.parentElement), 3);
+    return faint;
+})()"""
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_text_and_marks_stand_out(html, tmp_path, dark):
+    coloured = page([run(f"run {number}", trials=2, skill=0.1 * number) for number in range(1, 10)], [])
+    for number, some in enumerate((html, coloured)):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        assert shown(some, folder, FAINT, dark=dark).values[FAINT] == []
+
+
+def test_faint_text_would_be_found(tmp_path):
+    bad = "<body style='background: #fff'><p style='color: #aaa'>faint</p><p style='color: #555'>strong</p>"
+    [line] = shown(bad, tmp_path, FAINT).values[FAINT]
+    assert line.endswith(": 2.32")
+
+
+@pytest.mark.parametrize("width", [400, 1200])
+def test_what_is_cut_off_has_a_hint(html, tmp_path, width):
+    cut = """[...document.querySelectorAll('body *:not(svg *)')].filter(
+        element => element.scrollWidth > element.clientWidth + 1 && getComputedStyle(element).overflowX === 'auto'
+            && !(getComputedStyle(element.querySelector('.hint') ?? element).display === 'block'
+                || (window.innerWidth > 760 && element.matches('.scroll')))
+    ).map(element => element.outerHTML.slice(0, 80))"""
+    wide = "document.documentElement.scrollWidth <= window.innerWidth"
+    seen = shown(html, tmp_path, cut, wide, width=width)
+    assert seen.values == {cut: [], wide: True}
 
 
 def test_a_browser_finds_all_marks_and_nothing_to_complain_about(runs, html, tmp_path):
@@ -147,11 +217,41 @@ def test_axes_of_shares_end_at_one():
     assert not re.search(r'tick middle"[^>]*>\d+\.5<', page(sure, []))
 
 
+def test_classes_have_their_names_on_both_axes():
+    long = run("long", trials=2)
+    long.details["classes"] = ["Neural_Networks_of_many_layers", "Neural_Networks_recurrent", "salt & pepper"]
+    confusion = str(charts.confusion(long))
+    for name in ("Neural_Network…_layers", "Neural_Network…current", "salt &amp; pepper"):
+        assert re.findall(f'<text class="tick (end|below)"[^>]*>{name}</text>', confusion) == ["end", "below"]
+    assert "<title>Neural_Networks_of_many_layers predicted as Neural_Networks_recurrent: " in confusion
+    assert re.findall(r'class="title middle"[^>]*>([^<]+)<', confusion) == ["predicted class", "actual class"]
+
+
+def test_trials_are_points_alone(runs):
+    assert "polyline" not in str(charts.trials(runs[0]))
+
+
+def test_ticks_have_the_decimals_that_they_need(runs):
+    for of in runs:
+        for chart in (charts.trials(of), charts.by_degree(of), charts.by_l1_error(of)):
+            shares = re.findall(r'<text class="tick end" x="[^"]+" y="([^"]+)">([\d.]+)%', str(chart))
+            places, values = zip(*((float(place), float(value)) for place, value in shares), strict=True)
+            slopes = {round((b - a) / (y - x), 2) for (x, a), (y, b) in pairwise(zip(places, values, strict=True))}
+            assert len(slopes) == 1  # as written, they lie on a line
+
+
+def test_terms_are_explained(runs):
+    said = words(page(runs[:1], []))
+    for words_of in ("ECE, the expected calibration error, is", "L1 error of a row of Π is", "U′ are the nodes"):
+        assert words_of in said
+
+
 def test_many_classes_and_no_rows_of_test_nodes():
     split = {"split": "per-class", "train_per_class": 1, "val_per_class": 1, "unlabelled": 0}
     many = page([run("many", trials=1, classes=20, preprocess=split)], [])
     assert "No test node has a row" in many
     assert len(re.findall(r'class="mark cell', many)) == 400
+    assert "<li>class 19</li>" in many
 
 
 def test_a_method_without_rows_has_no_chart_of_their_errors(runs, monkeypatch):
