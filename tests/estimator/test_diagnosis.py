@@ -97,6 +97,36 @@ def test_rows_that_are_cut_short():
     assert "large_l1_error" in names(classifier)
 
 
+def words(signal: float) -> tuple[Any, Any, Any]:
+    """Eight classes of nodes with six words of 2,000 each, of which this share is typical of the class."""
+    rng, labels = np.random.default_rng(0), np.arange(400) % 8
+    alike = np.where(labels[:, None] == labels, 0.08, 0.005)
+    typical = 20 * labels[:, None] + rng.integers(20, size=(400, 6))
+    column = np.where(rng.random((400, 6)) < signal, typical, rng.integers(2000, size=(400, 6)))
+    entries = np.ones(column.size), (np.repeat(np.arange(400), 6), column.ravel())
+    return (
+        sp.csr_array(np.triu(rng.random((400, 400)) < alike, 1)),
+        sp.csr_array(sp.coo_array(entries, (400, 2000))),
+        labels,
+    )
+
+
+EMBEDDED = {"embed": True, "weight_decay": 0.0, "train_per_class": 2, "val_per_class": 20, "trials": 1, "patience": 20}
+
+
+def test_pseudo_labels_collapse():
+    """Their weight is five times that of labels from the first step on, however unsure they are."""
+    classifier = fitted(*words(0.3), **EMBEDDED, lambda_max=5.0, warmup=0, confidence=0.0)
+    assert classifier.models_[0].info["val_accuracy"] < 0.5
+    assert "collapse" in names(classifier)
+
+
+def test_with_the_weight_that_is_usual_they_do_not_collapse():
+    classifier = fitted(*words(0.3), **EMBEDDED, warmup=100)
+    assert classifier.models_[0].info["val_accuracy"] > 0.7
+    assert names(classifier) == set()
+
+
 def test_methods_without_rows_are_diagnosed():
     from test_further_methods import SGCClassifier
 
