@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from grandplus.datasets.raw import RawGraph
+from grandplus.evaluation.diagnosis.facts import GraphFacts
+from grandplus.evaluation.diagnosis.rules import diagnose_graph
 from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Splits
 from grandplus.pipeline.settings import Settings
@@ -17,7 +19,9 @@ LISTED_CLASSES = 8  # at most
 
 
 def report(raw: RawGraph, graph: Graph, splits: Splits, settings: Settings) -> list[str]:
-    """A line on each of format, nodes, edges, classes, features, split and what is missing.
+    """A line on each of format, nodes, edges, classes, features, split and what is missing, and remarks.
+
+    A remark says what speaks against a result before anything is trained.
 
     Parameters
     ----------
@@ -45,7 +49,8 @@ def report(raw: RawGraph, graph: Graph, splits: Splits, settings: Settings) -> l
         "split": _split(raw, splits, settings),
         "missing": _missing(raw, graph),
     }
-    return [f"{name:<9} {text}" for name, text in lines.items()]
+    remarks = [("remark", str(finding)) for finding in diagnose_graph(GraphFacts.of_splits(graph, splits))]
+    return [f"{name:<9} {text}" for name, text in [*lines.items(), *remarks]]
 
 
 def _short(value: object) -> str:

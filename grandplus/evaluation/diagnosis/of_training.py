@@ -133,7 +133,7 @@ def _collapsed(facts: Facts, number: int) -> dict[str, float] | None:
     """The scores of a trial's first validation after a collapse, and its best accuracy."""
     trial, actual = facts.trials[number], facts.actual(number)
     history = trial.history
-    if "consistency_loss" not in history or not getattr(facts.settings, "lambda_max", 1):
+    if not {"consistency_loss", "val_top_share"} <= history.keys() or not getattr(facts.settings, "lambda_max", 1):
         return None
     largest = np.bincount(actual).max() / len(actual)
     one_class = history["val_top_share"] >= max(COLLAPSED, (1 + largest) / 2)
