@@ -11,13 +11,12 @@ from ruamel.yaml import YAML
 
 from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Splits
+from grandplus.pipeline.evaluated import REPORTS, list_reports
 from grandplus.pipeline.folders import GRAPH, MODEL, PREDICTIONS, ROWS, output
 from grandplus.pipeline.settings import PLAIN, Settings, resolve
 from grandplus.pipeline.stage import run
 from grandplus.propagation.rows import Rows
 from grandplus.runtime.storage import finished_whole
-
-REPORTS = Path("reports")
 
 
 def work(settings: Settings) -> None:
@@ -47,6 +46,7 @@ def work(settings: Settings) -> None:
     l1_error = None if rows is None else rows.l1_error
     metrics = summarize(predictions, classes, l1_error=l1_error, ensemble=ensemble)
     _write(REPORTS / "metrics.json", _json(metrics))
+    list_reports()
     print("diagnosis:", *lines_of(findings), sep="\n  ")
 
 

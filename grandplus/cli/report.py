@@ -36,6 +36,7 @@ def run(arguments: argparse.Namespace) -> None:
 
     runs = gather(arguments.runs)
     comparisons, notes = compare_runs(runs)
+    notes += [f"{run.name}: {note}" for run in runs for note in run.notes]
     try:
         with finished_whole(PAGE, alone=True) as partial:
             partial.write_text(page(runs, comparisons, notes), encoding="utf-8")

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from grandplus.pipeline import usage
+from grandplus.pipeline.evaluated import REPORTS, SETTINGS, remarks
 from grandplus.pipeline.yaml_files import read_yaml
 from grandplus.runtime.errors import ArtifactError
-
-REPORTS = Path("reports")
 
 
 def add(commands: Any) -> None:
@@ -24,32 +23,32 @@ def run(_: argparse.Namespace) -> None:
     Raises
     ------
     ArtifactError
-        There are no results, or they are damaged.
+        There are no results, or they are damaged, or of several runs.
     """
     from grandplus.evaluation.diagnosis.rules import lines_of
     from grandplus.report.read import findings_of, metrics_of  # here, as scikit-learn takes a second
     from grandplus.report.run import title_of
     from grandplus.report.scores import score_lines
 
-    scores, file = REPORTS / "metrics.json", REPORTS / "settings.yaml"
-    metrics = metrics_of(_read(scores), scores)
-    if not file.exists():  # metrics are in git, so they are there before anything is run
-        raise ArtifactError("no such file", where=file)
-    settings = read_yaml(file)
+    notes = remarks()
+    scores = REPORTS / "metrics.json"
+    metrics, settings = metrics_of(_read(scores), scores), read_yaml(SETTINGS)
     diagnosis = REPORTS / "diagnosis.json"
     findings = findings_of(_read(diagnosis), diagnosis)
     trials = f"{settings['trials']} trial{'s' * (settings['trials'] > 1)}"
     title = title_of(settings)
     names = ("dataset", "model", "matrix")[: title.count(", ") + 1]
     lines = {
+        "note": "\n".join(notes),
         ", ".join(names): f"{title}, {trials}",
         **score_lines(metrics),
         "diagnosis": "\n".join(lines_of(findings)),
-        "predictions": "data/predictions/predictions.parquet",
+        "predictions": "" if notes else "data/predictions/predictions.parquet",
         "plots": "reports/plots/*.png",
         "settings, scores": "reports/settings.yaml, metrics.json, per_class.json, diagnosis.json",
-        "seconds, as last run": _seconds(),
+        "seconds, as last run": "" if notes else _seconds(),  # some would be of the later run
     }
+    lines = {name: value for name, value in lines.items() if value}
     width = max(map(len, lines))
     for name, value in lines.items():
         first, *more = value.splitlines()

@@ -47,7 +47,7 @@ class Course:
             self._begun = now
         self.step, self.seconds = int(scores["step"]), now - self._begun
         accuracy, loss = self._best
-        if scores["val_accuracy"] > accuracy or scores["val_loss"] < loss:
+        if scores["val_accuracy"] >= accuracy or scores["val_loss"] <= loss:
             self.gained = self.step
         self._best = max(accuracy, scores["val_accuracy"]), min(loss, scores["val_loss"])
 

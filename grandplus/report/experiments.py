@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from dvc.exceptions import DvcException, NotDvcRepoError
@@ -12,8 +11,8 @@ from dvc.repo.experiments.serialize import ExpState
 from dvc.scm import Git
 
 from grandplus.pipeline.card import PARAMS
-from grandplus.pipeline.settings import SECTIONS, load_settings
-from grandplus.pipeline.yaml_files import read_yaml
+from grandplus.pipeline.evaluated import SETTINGS, remarks
+from grandplus.pipeline.settings import SECTIONS
 from grandplus.report.gather import WORKSPACE
 from grandplus.report.run import matrix_of
 from grandplus.report.scores import score_columns
@@ -21,7 +20,6 @@ from grandplus.report.table import table, value
 from grandplus.runtime.errors import GrandPlusError
 
 METRICS = "reports/metrics.json"
-SETTINGS = Path("reports/settings.yaml")  # of the last run
 
 
 def experiments_table() -> str:
@@ -48,7 +46,7 @@ def experiments_table() -> str:
 def _rows(state: Any) -> Iterator[dict[str, str]]:
     """The row of a commit, and those of its experiments."""
     name = state.name or (state.rev[:7] if Git.is_sha(state.rev) else state.rev)
-    yield _row(name, state, "not run with these settings" if name == WORKSPACE and _is_behind() else "")
+    yield _row(name, state, "not run to its end with these settings" if name == WORKSPACE and _is_behind() else "")
     for experiment in state.experiments or []:
         latest = experiment.revs[0]
         progress = experiment.executor.state.lower() if experiment.executor else "success"
@@ -73,14 +71,13 @@ def _row(name: str, state: ExpState, unfinished: str) -> dict[str, str]:
 
 
 def _is_behind() -> bool:
-    """Whether the results in the workspace are of other settings than params.yaml has now."""
+    """Whether the results in the workspace are of an earlier run than its settings or files."""
     if not SETTINGS.exists():
         return False
     try:
-        now = load_settings().flat()
-    except GrandPlusError:  # a run would say what is wrong with it
+        return bool(remarks())
+    except GrandPlusError:  # a run, or grandplus results, says what is wrong
         return True
-    return now != read_yaml(SETTINGS)
 
 
 def _overrides(settings: dict[str, Any]) -> str:

@@ -12,9 +12,11 @@ from dvc.scm import NoSCM
 from scmrepo.exceptions import RevError
 
 from grandplus.pipeline import usage
+from grandplus.pipeline.evaluated import check_one_run, remarks
 from grandplus.report.read import details_of, findings_of, metrics_of
 from grandplus.report.run import Run
 from grandplus.runtime.errors import GrandPlusError
+from grandplus.runtime.sums import SUMS
 
 WORKSPACE = "workspace"
 DIAGNOSIS = "reports/diagnosis.json"
@@ -52,16 +54,22 @@ def _read(repo: Repo, name: str, commits: dict[str, str]) -> Run:
     _check_one_meaning(repo, name, commits)
     try:
         files = DVCFileSystem(rev=revision)
-        details = details_of(*_text(files, name, "reports/details.json"))
-        metrics = metrics_of(*_text(files, name, "reports/metrics.json"))
+        texts = {file: _text(files, name, f"reports/{file}") for file in ("details.json", "metrics.json")}
+        details, metrics = details_of(*texts["details.json"]), metrics_of(*texts["metrics.json"])
+        if files.exists(f"reports/{SUMS}"):  # not of results of older code
+            sums, _ = _text(files, name, f"reports/{SUMS}")
+            check_one_run(sums, {file: text.encode() for file, (text, _) in texts.items()}, f"reports of {name}")
         diagnosed = files.exists(DIAGNOSIS)
         findings = findings_of(*_text(files, name, DIAGNOSIS)) if diagnosed else None
     except DvcException as error:
         raise _unknown(repo, name, error) from None
-    # A Git commit has no times, as stages don't know which one they run for.
-    taken = [usage.read(usage.of_experiment(baseline, name)) for baseline in commits]
-    resources = taken[0] if taken else {} if revision else usage.read(usage.LAST)
-    return Run(name, details, metrics, resources, findings)
+    if revision:
+        # A Git commit has no times, as stages don't know which one they run for.
+        taken = [usage.read(usage.of_experiment(baseline, name)) for baseline in commits]
+        return Run(name, details, metrics, taken[0] if taken else {}, findings)
+    notes = remarks()
+    taken_here = {} if notes else usage.read(usage.LAST)  # else some are of another run
+    return Run(name, details, metrics, taken_here, findings, notes)
 
 
 def _text(files: DVCFileSystem, name: str, file: str) -> tuple[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from grandplus.evaluation.diagnosis.finding import Finding
@@ -24,6 +24,8 @@ class Run:
         What its stages took, of those that ran on this machine.
     findings : list of Finding or None
         What its diagnosis found; None for a run of older code, which has none.
+    notes : list of str
+        What lies beside it from another run, in the workspace.
     """
 
     name: str
@@ -31,6 +33,7 @@ class Run:
     metrics: dict[str, Any]
     resources: dict[str, Taken]
     findings: list[Finding] | None = None
+    notes: list[str] = field(default_factory=list)
 
     @property
     def accuracy(self) -> list[float]:

@@ -46,9 +46,21 @@ def read_sums(folder: Path) -> dict[str, str] | None:
         There is none.
     """
     try:
-        lines = [_LINE.fullmatch(line) for line in (folder / SUMS).read_text(encoding="utf-8").splitlines()]
+        listed = parse_sums((folder / SUMS).read_text(encoding="utf-8"))
     except ValueError:
         return None
+    unlisted = {file.name for file in folder.iterdir()} - (listed or {}).keys() - {SUMS}
+    return None if unlisted else listed
+
+
+def parse_sums(text: str) -> dict[str, str] | None:
+    """The SHA-256 of each file, by name; None if the text is no such list.
+
+    Parameters
+    ----------
+    text : str
+        Of a ``SHA256SUMS``.
+    """
+    lines = [_LINE.fullmatch(line) for line in text.splitlines()]
     listed = {match[2]: match[1] for match in lines if match}
-    unlisted = {file.name for file in folder.iterdir()} - listed.keys() - {SUMS}
-    return None if unlisted or None in lines else listed
+    return None if None in lines else listed

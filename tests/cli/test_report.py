@@ -2,18 +2,22 @@
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from argparse import Namespace
 
 import pytest
+from project import ROOT, set_params
 from runs import run
 
 from grandplus.cli import report as command
 from grandplus.cli.main import main
 from grandplus.methods.registry import settings_of
+from grandplus.pipeline.evaluated import READ, list_reports
 from grandplus.report import gather
 from grandplus.runtime.errors import GrandPlusError
+from grandplus.runtime.sums import SUMS
 
 
 @pytest.fixture
@@ -103,8 +107,19 @@ def test_a_workspace_without_git_is_reported(checkout, capsys):
     found = run("workspace")
     (checkout / "reports/details.json").write_text(json.dumps(found.details))
     (checkout / "reports/metrics.json").write_text(json.dumps(found.metrics))
+    for name in ("params.yaml", "data/catalog/citeseer.yaml"):
+        (checkout / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, checkout / name)
+    set_params(checkout, {"dataset": "citeseer"})
+    (checkout / "reports/settings.yaml").write_text("{dataset: cora}")
+    for name in ("per_class.json", "diagnosis.json"):
+        (checkout / "reports" / name).write_text('{"findings": []}')
+    for folder in READ:
+        folder.mkdir()
+        (folder / SUMS).touch()
+    list_reports()
     command.run(Namespace(runs=[]))
-    assert "workspace" in capsys.readouterr().out
+    assert re.search("\nworkspace: params.yaml has other settings now: dataset=citeseer;", capsys.readouterr().out)
     with pytest.raises(GrandPlusError, match="there is no Git repository here; name no run"):
         command.run(Namespace(runs=["main"]))
 

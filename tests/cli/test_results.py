@@ -7,10 +7,12 @@ import subprocess
 import sys
 
 import pytest
-from project import ROOT
+from project import ROOT, set_params
 
 from grandplus.cli.main import main
 from grandplus.methods.registry import settings_of
+from grandplus.pipeline.evaluated import READ, list_reports
+from grandplus.runtime.sums import SUMS
 
 SCORE = {"mean": 0.8512, "std": 0.0034, "ci95": 0.0025}
 METRICS = {
@@ -28,6 +30,16 @@ def reports(tmp_path, monkeypatch):
     (tmp_path / "reports/metrics.json").write_text(json.dumps(METRICS))
     (tmp_path / "reports/diagnosis.json").write_text('{"findings": []}')
     (tmp_path / "reports/settings.yaml").write_text("{dataset: cora, model: grandplus, matrix: ppr, trials: 2}")
+    for name in ("per_class.json", "details.json"):
+        (tmp_path / "reports" / name).write_text("{}")
+    for name in ("params.yaml", "data/catalog/cora.yaml"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    set_params(tmp_path, {"dataset": "cora", "matrix": "ppr", "trials": 2})
+    for folder in READ:
+        folder.mkdir()
+        (folder / SUMS).write_text(f"of {folder}")
+    list_reports()
     return tmp_path / "reports"
 
 
@@ -48,6 +60,7 @@ def test_scores_and_settings(reports, capsys):
 def test_each_finding_in_two_lines(reports, capsys):
     finding = {"name": "underfit", "observation": "47.50 % are right", "advice": "train.weight_decay=0.0001"}
     (reports / "diagnosis.json").write_text(json.dumps({"findings": [finding, finding | {"observation": "so it is"}]}))
+    list_reports()
     assert main(["results"]) == 0
     lines = capsys.readouterr().out.splitlines()
     position = lines.index("diagnosis               47.50 % are right")
@@ -61,6 +74,8 @@ def test_each_finding_in_two_lines(reports, capsys):
 def test_one_trial_that_is_not_tested(reports, capsys):
     (reports / "metrics.json").write_text(json.dumps({"val": METRICS["val"], "rows": METRICS["rows"]}))
     (reports / "settings.yaml").write_text("{dataset: cora, model: grandplus, matrix: ppr, trials: 1}")
+    set_params(reports.parent, {"trials": 1})
+    list_reports()
     assert main(["results"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].endswith(" cora, grandplus, ppr, 1 trial")
@@ -70,11 +85,40 @@ def test_one_trial_that_is_not_tested(reports, capsys):
 def test_a_method_without_rows(reports, capsys, monkeypatch):
     monkeypatch.setattr(settings_of("grandplus"), "NEEDS_ROWS", False)
     (reports / "metrics.json").write_text(json.dumps({"val": METRICS["val"]}))
+    list_reports()
     assert main(["results"]) == 0
     first, second, third, *_ = capsys.readouterr().out.splitlines()
     assert first == "dataset, model        cora, grandplus, 2 trials"
     assert second == "validation accuracy   90.00 %"
     assert third.startswith("diagnosis ")
+
+
+def test_after_a_run_that_was_interrupted(reports, capsys):
+    """The figures are those of the run before, and nothing of the later one stands beside them."""
+    (reports / "resources.json").write_text('{"gfpush": {"seconds": 3.0, "memory": 1}}')
+    assert main(["results"]) == 0
+    before = capsys.readouterr().out
+    assert "data/predictions/predictions.parquet" in before
+    assert "gfpush 3.0" in before
+    set_params(reports.parent, {"train": {"lr": 0.5}, "trials": 4})
+    shutil.rmtree(reports.parent / "data/predictions")  # as DVC does before inference
+    (reports.parent / "data/model" / SUMS).write_text("of the later run")
+    assert main(["results"]) == 0
+    first, second, *after = capsys.readouterr().out.splitlines()
+    assert first.split(maxsplit=1) == [
+        "note",
+        "the results are of an earlier run: data/predictions is missing, data/model is of another run; run dvc repro",
+    ]
+    assert second.strip() == "params.yaml has other settings now: trials=4; run dvc repro to get their results"
+    assert set(after) < set(before.splitlines())
+    assert not any(line.startswith(("predictions", "seconds")) for line in after)
+
+
+def test_a_mixture_of_two_runs_is_refused(reports, capsys):
+    (reports / "metrics.json").write_text(json.dumps(METRICS | {"mark": 1}))  # as git checkout does
+    assert main(["results"]) == 2
+    told = "error: reports: metrics.json is of another run than the other files; run dvc repro"
+    assert capsys.readouterr().err.startswith(told)
 
 
 def test_a_reader_that_has_read_enough(reports):
@@ -85,7 +129,7 @@ def test_a_reader_that_has_read_enough(reports):
     assert (done.stdout, done.stderr) == ("dataset, m", "")
 
 
-@pytest.mark.parametrize("file", ["settings.yaml", "metrics.json", "diagnosis.json"])
+@pytest.mark.parametrize("file", ["settings.yaml", "metrics.json", "diagnosis.json", SUMS])
 def test_before_the_first_run(reports, capsys, file):
     (reports / file).unlink()
     assert main(["results"]) == 2

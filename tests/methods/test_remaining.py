@@ -49,12 +49,12 @@ def test_a_method_without_patience_is_told_by_trials_that_have_ended():
     assert estimate.text([course(100, ended=True), course(50)]) == "about 00:15 left"
 
 
-def test_a_trial_gains_by_a_higher_accuracy_or_a_lower_loss(monkeypatch):
+def test_a_trial_gains_by_reaching_the_highest_accuracy_or_the_lowest_loss(monkeypatch):
     times = iter([5.0, 6.0, 7.5, 8.0, 9.0])
     monkeypatch.setattr(remaining.time, "monotonic", lambda: next(times))
     course, gained = Course(), []
     for step, accuracy, loss in [(0, 0.5, 1.0), (10, 0.5, 1.0), (20, 0.6, 2.0), (30, 0.6, 0.9), (40, 0.4, 0.95)]:
         course.note({"step": float(step), "val_accuracy": accuracy, "val_loss": loss})
         gained.append(course.gained)
-    assert gained == [0, 0, 20, 30, 30]
+    assert gained == [0, 10, 20, 30, 30]
     assert (course.step, course.seconds) == (40, 4.0)

@@ -174,7 +174,7 @@ def test_experiments_are_listed_and_compared(project):
     set_params(project.folder, {"trials": 2})
     [line] = [line for line in project.grandplus("experiments").splitlines() if line.startswith("workspace")]
     settings = r"cora +grandplus +ppr +2 +train.\S+ train.max_epochs=4"
-    assert re.fullmatch(rf"workspace +{settings} +not run with these settings", line)
+    assert re.fullmatch(rf"workspace +{settings} +not run to its end with these settings", line)
 
 
 def test_the_page_of_dvc_plots_needs_no_network(project, tmp_path):
