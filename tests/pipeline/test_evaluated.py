@@ -64,7 +64,7 @@ def test_work_of_a_later_run_is_named(checkout):
         ({"trials": 50}, "trials=50"),
         ({"train": {"lr": 0.5}, "seed": 1}, "seed=1 train.lr=0.5"),
         ({"gfpush": {"weights": [0.25, 0.75]}}, "gfpush.weights=[0.25, 0.75]"),
-        ({"matrix": "avg", "gfpush": {"weights": None}}, "matrix=avg gfpush.rmax="),
+        ({"matrix": "avg", "gfpush": {"weights": None}}, "matrix=avg gfpush.order=4;"),
     ],
 )
 def test_other_settings_are_named(checkout, changes: dict[str, Any], named):
