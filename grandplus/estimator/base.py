@@ -6,6 +6,7 @@ import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -29,6 +30,7 @@ from grandplus.estimator.parameters import (
 from grandplus.evaluation.diagnosis.facts import Facts, GraphFacts, Trial
 from grandplus.evaluation.diagnosis.finding import DiagnosisWarning
 from grandplus.evaluation.diagnosis.rules import diagnose
+from grandplus.evaluation.orders import FAMILIES, suited_order
 from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Splits
 from grandplus.methods.protocol import Model, Scores, Task
@@ -113,7 +115,10 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             prepared, splits = preprocess(raw, preprocessing_of(given, raw), seed=seed, trials=trials, name=name)
         settings = sections.method.model_copy(update=self.suited(prepared))
         with named_as_parameters(), one_thread():
-            rows = _rows(prepared, splits, sections.pushing) if sections.pushing else None
+            pushing = sections.pushing
+            if pushing and "order" not in given:
+                pushing = _at_suited_order(pushing, prepared, splits)
+            rows = _rows(prepared, splits, pushing) if pushing else None
             facts = self._train(prepared, splits, rows, settings, seed)
         self.classes_, self.rows_, self.seed_, self.graph_facts_ = arguments.classes, rows, seed, prepared.facts
         self._describe(arguments.inputs)
@@ -231,6 +236,15 @@ class _Latest:
 
     def note(self) -> str:
         return "step {step:.0f}, validation {val_accuracy:.1%}".format(**self._scores) if self._scores else ""
+
+
+def _at_suited_order(pushing: Pushing, graph: Graph, splits: Splits) -> Pushing:
+    """The same, but with the order that an imported card would have."""
+    matrix, split = pushing.matrix, splits.of(0)
+    if matrix.name not in FAMILIES:
+        return pushing
+    order = suited_order(graph, split, matrix.name, pushing.gfpush)
+    return replace(pushing, matrix=matrix.model_copy(update={"order": order}))
 
 
 def _rows(graph: Graph, splits: Splits, pushing: Pushing) -> Rows:

@@ -19,7 +19,8 @@ class GrandPlusClassifier(GraphClassifier):
     matrix : {"avg", "ppr", "single", "heat", "custom"}, default="avg"
         The family of the propagation matrix Π = Σ wₙPⁿ.
     order : int, optional
-        N, the highest power of P; by default 4 for avg, 10 for ppr and heat, 2 for single.
+        N, the highest power of P; by default 10 for ppr and heat, and for avg and single what
+        `grandplus.evaluation.orders.suited_order` finds: mostly 4 for avg, 2 for single.
     alpha : float, optional
         α, the teleport probability of ppr; by default 0.2.
     heat_time : float, optional

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from ruamel.yaml import YAML
 
 from grandplus.datasets.raw import RawGraph
+from grandplus.evaluation.orders import usual_order
 from grandplus.graph.features import MIN_FEATURES_FOR_DROPOUT
 from grandplus.graph.settings import Preprocess
 
@@ -15,6 +16,11 @@ MIN_NODES_OF_LARGE_GRAPH = 100_000  # from here on, settings like those of the p
 MIN_FEATURES_FOR_EMBEDDING = 100_000  # from here on, sparse features are embedded (Eq. 9)
 
 _UNTUNED = "None of it was tuned on this graph: compare by validation accuracy, never by test accuracy."
+
+
+_ORDERS = (
+    "The order N is the one whose ΠX tells logistic regression most about the validation nodes of the first trial."
+)
 
 
 class _Hyperparameters(NamedTuple):
@@ -47,7 +53,12 @@ _FOR_MANY_FEATURES = _Hyperparameters(
 
 
 def card_text(
-    name: str, source: dict[str, Any], preprocess: Preprocess, raw: RawGraph, expect: dict[str, int | None]
+    name: str,
+    source: dict[str, Any],
+    preprocess: Preprocess,
+    raw: RawGraph,
+    expect: dict[str, int | None],
+    orders: dict[str, int],
 ) -> str:
     """The whole card, which states only what differs from the defaults.
 
@@ -62,6 +73,8 @@ def card_text(
         By whose size hyperparameters are chosen.
     expect : dict
         Counts that every run must find; None where they are not checked.
+    orders : dict of int
+        N by matrix, see `grandplus.evaluation.orders.suited_order`.
 
     Returns
     -------
@@ -85,7 +98,10 @@ def card_text(
         text.write("\n" if key in ("citation", "expect", "source") else "")
     why, train = _hyperparameters(preprocess.features, raw)
     text.write(f"\n# {why}\n# {_UNTUNED}\n")
-    yaml.dump({"gfpush": {}, "train": {"any": train} if train else {}}, text)
+    unusual = {matrix: {"order": order} for matrix, order in orders.items() if order != usual_order(matrix)}
+    if unusual:
+        text.write(f"# {_ORDERS}\n")
+    yaml.dump({"gfpush": unusual, "train": {"any": train} if train else {}}, text)
     return text.getvalue()
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from grandplus.datasets.preprocess import preprocess
 from grandplus.datasets.raw import RawGraph, id_lists, read_files
 from grandplus.datasets.source import Reading, Source
+from grandplus.evaluation.orders import FAMILIES, suited_order
 from grandplus.graph.features import suited_scaling
 from grandplus.graph.settings import Preprocess
 from grandplus.importing.card import MIN_NODES_OF_LARGE_GRAPH, card_text
@@ -22,6 +23,7 @@ from grandplus.importing.report import report
 from grandplus.pipeline.card import CATALOG, write_card
 from grandplus.pipeline.preflight import check_resources
 from grandplus.pipeline.settings import settings_of_card
+from grandplus.propagation.settings import GFPush
 from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.validation import Name, checked_as
 
@@ -99,10 +101,11 @@ def import_files(
         chosen = chosen_preprocess(raw, choices or Choices())
         graph, splits = preprocess(raw, chosen, seed=0, trials=1, name=name)
         splits.check_tested()
-        text = card_text(name, source, chosen, raw, _counts(raw, graph.facts))
+        orders = {matrix: suited_order(graph, splits.of(0), matrix, GFPush()) for matrix in FAMILIES}
+        text = card_text(name, source, chosen, raw, _counts(raw, graph.facts), orders)
         settings = settings_of_card(text, name)
         check_resources(settings, root / "data")
-        lines = report(raw, graph, splits, settings)
+        lines = report(raw, graph, splits, settings, orders)
     staged = write_card(card_file, text)
     return "\n".join([*lines, *_next_steps(name, CATALOG / card_file.name, staged=staged)])
 

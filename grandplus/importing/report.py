@@ -11,6 +11,7 @@ from scipy import sparse
 from grandplus.datasets.raw import RawGraph
 from grandplus.evaluation.diagnosis.facts import GraphFacts
 from grandplus.evaluation.diagnosis.rules import diagnose_graph
+from grandplus.evaluation.orders import usual_order
 from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Splits
 from grandplus.pipeline.settings import Settings
@@ -18,8 +19,8 @@ from grandplus.pipeline.settings import Settings
 LISTED_CLASSES = 8  # at most
 
 
-def report(raw: RawGraph, graph: Graph, splits: Splits, settings: Settings) -> list[str]:
-    """A line on each of format, nodes, edges, classes, features, split and what is missing, and remarks.
+def report(raw: RawGraph, graph: Graph, splits: Splits, settings: Settings, orders: dict[str, int]) -> list[str]:
+    """A line on each of format, nodes, edges, classes, features, split, unusual orders, what is missing, and remarks.
 
     A remark says what speaks against a result before anything is trained.
 
@@ -32,6 +33,8 @@ def report(raw: RawGraph, graph: Graph, splits: Splits, settings: Settings) -> l
     splits : Splits
     settings : Settings
         Of the card.
+    orders : dict of int
+        N by matrix.
 
     Returns
     -------
@@ -47,10 +50,27 @@ def report(raw: RawGraph, graph: Graph, splits: Splits, settings: Settings) -> l
         "classes": _classes(graph),
         "features": _features(raw, settings),
         "split": _split(raw, splits, settings),
+        "order": _orders(orders),
         "missing": _missing(raw, graph),
     }
     remarks = [("remark", str(finding)) for finding in diagnose_graph(GraphFacts.of_splits(graph, splits))]
-    return [f"{name:<9} {text}" for name, text in [*lines.items(), *remarks]]
+    return [f"{name:<9} {text}" for name, text in [*lines.items(), *remarks] if text]
+
+
+def _orders(orders: dict[str, int]) -> str:
+    """Those that are not the usual ones.
+
+    >>> _orders({"avg": 0, "single": 2})
+    'N = 0 for avg, in place of 4; so logistic regression predicts more validation nodes right'
+    >>> _orders({"avg": 4, "single": 2})
+    ''
+    """
+    parts = [
+        f"N = {order} for {matrix}, in place of {usual_order(matrix)}"
+        for matrix, order in orders.items()
+        if order != usual_order(matrix)
+    ]
+    return "; ".join([*parts, "so logistic regression predicts more validation nodes right"]) if parts else ""
 
 
 def _short(value: object) -> str:

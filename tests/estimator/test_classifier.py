@@ -143,7 +143,7 @@ def test_arguments_are_left_as_they_are():
 def test_defaults_are_those_of_an_imported_card(width):
     raw = RawGraph(np.zeros((2, 0), np.int64), 9, np.eye(9, width), np.zeros(9, np.int64), ["a", "b"], np.arange(9), [])
     card = YAML(typ="safe", pure=True).load(
-        card_text("own", {}, Preprocess(features="as-is", split="per-class"), raw, {})
+        card_text("own", {}, Preprocess(features="as-is", split="per-class"), raw, {}, {"avg": 4})
     )
     wanted = GFPush(**card["gfpush"]).model_dump() | Train(**card["train"].get("any", {})).model_dump()
     adjacency, X, y = problem()

@@ -54,7 +54,7 @@ def test_a_card_states_what_differs_from_the_defaults(tmp_path, checkout):
 def test_hyperparameters_of_any_size_differ_from_the_defaults(nodes, features, kind):
     raw = RawGraph(np.zeros((2, 0), np.int64), nodes, features, np.zeros(nodes, int), ["a"], np.arange(nodes), [])
     chosen = Preprocess(features=kind, split="per-class")
-    card = YAML(typ="safe").load(card_text("mine", {}, chosen, raw, {}))
+    card = YAML(typ="safe").load(card_text("mine", {}, chosen, raw, {}, {"avg": 4}))
     assert card["preprocess"] == {"features": kind, "split": "per-class"}
     assert card["gfpush"] == {}
     train = card["train"].get("any", {})

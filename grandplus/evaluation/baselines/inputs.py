@@ -72,5 +72,6 @@ def _product(rows: Rows, features: Features, nodes: Nodes) -> Features:
     stored = neighbors >= 0
     sources, columns = np.unique(neighbors[stored], return_inverse=True)
     indptr = np.concatenate([[0], np.cumsum(stored.sum(axis=1))])
-    shares = (values / values.sum(axis=1, keepdims=True))[stored]
+    sums = values.sum(axis=1, keepdims=True)  # 0 where r_max has left nothing of a row
+    shares = np.divide(values, sums, out=np.zeros_like(values), where=sums > 0)[stored]
     return sp.csr_array((shares, columns, indptr), (len(nodes), len(sources))) @ rows_of(features, sources)
