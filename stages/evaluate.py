@@ -22,7 +22,8 @@ from grandplus.runtime.storage import finished_whole
 def work(settings: Settings) -> None:
     from grandplus.evaluation.details import details
     from grandplus.evaluation.diagnosis.facts import facts_of_run
-    from grandplus.evaluation.diagnosis.rules import diagnose, lines_of, to_json
+    from grandplus.evaluation.diagnosis.finding import lines_of, to_json
+    from grandplus.evaluation.diagnosis.rules import diagnose
     from grandplus.evaluation.metrics import summarize
     from grandplus.evaluation.per_class import per_class
     from grandplus.evaluation.plots import write_plots

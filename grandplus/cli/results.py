@@ -25,7 +25,7 @@ def run(_: argparse.Namespace) -> None:
     ArtifactError
         There are no results, or they are damaged, or of several runs.
     """
-    from grandplus.evaluation.diagnosis.rules import lines_of
+    from grandplus.evaluation.diagnosis.finding import lines_of
     from grandplus.report.read import findings_of, metrics_of  # here, as scikit-learn takes a second
     from grandplus.report.run import title_of
     from grandplus.report.scores import score_lines

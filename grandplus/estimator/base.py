@@ -27,6 +27,7 @@ from grandplus.estimator.parameters import (
     preprocessing_of,
     sections_of,
 )
+from grandplus.evaluation.baselines.scores import BaselineScore, score_baselines
 from grandplus.evaluation.diagnosis.facts import Facts, GraphFacts, Trial
 from grandplus.evaluation.diagnosis.finding import DiagnosisWarning
 from grandplus.evaluation.diagnosis.rules import diagnose
@@ -38,7 +39,9 @@ from grandplus.methods.registry import method_of
 from grandplus.methods.settings import MethodSettings
 from grandplus.prediction.calibration import HeldOut, mean_of
 from grandplus.propagation.gfpush import gfpush
+from grandplus.propagation.matrices import Average
 from grandplus.propagation.rows import Rows
+from grandplus.propagation.settings import GFPush
 from grandplus.runtime import environment
 from grandplus.runtime.errors import argument_errors
 from grandplus.runtime.progress import Progress, Silent
@@ -120,9 +123,10 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 pushing = _at_suited_order(pushing, prepared, splits)
             rows = _rows(prepared, splits, pushing) if pushing else None
             facts = self._train(prepared, splits, rows, settings, seed)
+            self.baselines_ = _baselines(prepared, splits, sections.pushing or Pushing(Average(), GFPush()))
         self.classes_, self.rows_, self.seed_, self.graph_facts_ = arguments.classes, rows, seed, prepared.facts
         self._describe(arguments.inputs)
-        self.diagnosis_ = [in_parameters(finding) for finding in diagnose(facts)]
+        self.diagnosis_ = [in_parameters(finding) for finding in diagnose(facts.with_baselines(self.baselines_))]
         for finding in self.diagnosis_:
             warnings.warn(f"{name}: {finding}", DiagnosisWarning, stacklevel=2)
         return self
@@ -251,6 +255,12 @@ def _rows(graph: Graph, splits: Splits, pushing: Pushing) -> Rows:
     matrix, settings = pushing.matrix, pushing.gfpush
     weights, nodes = matrix.weights(), splits.needing_rows()
     return gfpush(graph, nodes, weights=weights, rmax=settings.rmax, top_k=settings.top_k, matrix=matrix.name)
+
+
+def _baselines(graph: Graph, splits: Splits, pushing: Pushing) -> list[BaselineScore]:
+    each, settings = [splits.of(trial) for trial in range(splits.trials)], pushing.gfpush
+    weights = pushing.matrix.weights()
+    return score_baselines(graph, each, weights=weights, rmax=settings.rmax, top_k=settings.top_k)
 
 
 @contextmanager

@@ -127,6 +127,22 @@ def test_with_the_weight_that_is_usual_they_do_not_collapse():
     assert names(classifier) == set()
 
 
+def test_weight_decay_that_a_baseline_beats():
+    classifier = fitted(edges(), features(), LABELS, weight_decay=1.0)
+    best = max(np.mean([score.val_accuracy for score in classifier.baselines_ if score.baseline == name])
+               for name in {score.baseline for score in classifier.baselines_})  # fmt: skip
+    assert best > 0.9
+    [finding] = [finding for finding in classifier.diagnosis_ if finding.name == "below_baseline"]
+    assert "weight_decay=0.1" in finding.advice
+
+
+def test_features_of_noise():
+    """Edges tell the classes all the same, since each node's neighbours are others."""
+    found = fitted(edges(), features(signal=0), LABELS).diagnosis_
+    [finding] = [finding for finding in found if finding.name == "uninformative_features"]
+    assert finding.advice == "features=adjacency, order=4 or other features"
+
+
 def test_methods_without_rows_are_diagnosed():
     from test_further_methods import SGCClassifier
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Self
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +15,9 @@ from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Nodes, Split, Splits
 from grandplus.methods.settings import MethodSettings
 from grandplus.propagation.rows import Rows
+
+if TYPE_CHECKING:
+    from grandplus.evaluation.baselines.scores import BaselineScore
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -108,6 +111,14 @@ class Facts(GraphFacts):
     rows: Rows | None = None
     baselines: Mapping[str, Sequence[float]] = field(default_factory=dict)
 
+    def with_baselines(self, scores: Iterable[BaselineScore]) -> Self:
+        """These facts and what baselines come to on validation nodes."""
+        accuracies: dict[str, list[float]] = {}
+        for score in scores:
+            if score.val_accuracy is not None:
+                accuracies.setdefault(score.baseline, []).append(score.val_accuracy)
+        return replace(self, baselines=accuracies)
+
     @property
     def accuracy(self) -> NDArray[np.float64]:
         """Of validation nodes, one a trial."""
@@ -122,7 +133,6 @@ def facts_of_run(
     history: pa.Table,
     settings: MethodSettings,
     rows: Rows | None,
-    baselines: Mapping[str, Sequence[float]] | None = None,
 ) -> Facts:
     """The facts of a run, from its files.
 
@@ -134,7 +144,7 @@ def facts_of_run(
         One a trial, see `grandplus.evaluation.scored`; nodes ascend.
     history : pyarrow.Table
         Of all trials: ``trial`` and the scores of each validation.
-    settings, rows, baselines
+    settings, rows
         See `Facts`.
     """
     trials = [
@@ -142,14 +152,7 @@ def facts_of_run(
         for scored, columns in zip(select(predictions, "val", graph.classes), _by_trial(history), strict=True)
     ]
     known = GraphFacts.of_splits(graph, splits)
-    return Facts(
-        graph=graph,
-        labelled=known.labelled,
-        trials=trials,
-        settings=settings,
-        rows=rows,
-        baselines=baselines or {},
-    )
+    return Facts(graph=graph, labelled=known.labelled, trials=trials, settings=settings, rows=rows)
 
 
 def _by_trial(history: pa.Table) -> Iterable[dict[str, NDArray[Any]]]:

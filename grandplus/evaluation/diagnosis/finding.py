@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TypeAlias
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, TypeAlias
 
 Remark: TypeAlias = tuple[str, str]  # observation and advice, as a rule gives them
+
+NOTHING = "nothing to remark"
 
 
 class DiagnosisWarning(UserWarning):
@@ -37,3 +40,21 @@ class Finding:
 
     def __str__(self) -> str:
         return f"{self.observation}; try {self.advice}"
+
+
+def to_json(findings: Sequence[Finding]) -> dict[str, Any]:
+    """The content of ``reports/diagnosis.json``."""
+    return {"findings": [asdict(finding) for finding in findings]}
+
+
+def lines_of(findings: Sequence[Finding]) -> list[str]:
+    """Two lines for each finding, or one that there is none.
+
+    Examples
+    --------
+    >>> lines_of([])
+    ['nothing to remark']
+    >>> lines_of([Finding("underfit", "47.50 % of training nodes are right", "train.weight_decay=0.0001")])
+    ['47.50 % of training nodes are right', '  try train.weight_decay=0.0001']
+    """
+    return [line for each in findings for line in (each.observation, f"  try {each.advice}")] or [NOTHING]

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import asdict
-from typing import Any, TypeAlias
+from collections.abc import Callable
+from typing import TypeAlias
 
 from grandplus.evaluation.diagnosis import of_comparison, of_graph, of_training
 from grandplus.evaluation.diagnosis.facts import Facts, GraphFacts
@@ -18,7 +17,6 @@ from grandplus.evaluation.diagnosis.finding import Finding, Remark
 Rule: TypeAlias = Callable[[Facts], Remark | None]
 GraphRule: TypeAlias = Callable[[GraphFacts], Remark | None]
 
-NOTHING = "nothing to remark"
 GRAPH_RULES: tuple[GraphRule, ...] = (of_graph.constant_features, of_graph.unlike_edges, of_graph.small_classes)
 RULES: tuple[Rule, ...] = (  # what speaks most against a result comes first
     of_training.collapse,
@@ -57,24 +55,6 @@ def diagnose_graph(facts: GraphFacts) -> list[Finding]:
     facts : GraphFacts
     """
     return [Finding(rule.__name__, *remark) for rule in GRAPH_RULES if (remark := rule(facts))]
-
-
-def to_json(findings: Sequence[Finding]) -> dict[str, Any]:
-    """The content of ``reports/diagnosis.json``."""
-    return {"findings": [asdict(finding) for finding in findings]}
-
-
-def lines_of(findings: Sequence[Finding]) -> list[str]:
-    """Two lines for each finding, or one that there is none.
-
-    Examples
-    --------
-    >>> lines_of([])
-    ['nothing to remark']
-    >>> lines_of([Finding("underfit", "47.50 % of training nodes are right", "train.weight_decay=0.0001")])
-    ['47.50 % of training nodes are right', '  try train.weight_decay=0.0001']
-    """
-    return [line for each in findings for line in (each.observation, f"  try {each.advice}")] or [NOTHING]
 
 
 def listed() -> str:

@@ -9,7 +9,8 @@ import pytest
 from made_facts import LABELS, TRAIN_NODES, VAL_NODES, facts, graph, history, predictions
 
 from grandplus.evaluation.diagnosis.facts import facts_of_run
-from grandplus.evaluation.diagnosis.rules import RULES, diagnose, listed, to_json
+from grandplus.evaluation.diagnosis.finding import to_json
+from grandplus.evaluation.diagnosis.rules import RULES, diagnose, listed
 from grandplus.graph.splits import Splits
 from grandplus.methods.grandplus.settings import Settings
 
