@@ -15,6 +15,7 @@ from grandplus.graph.settings import Preprocess
 from grandplus.graph.splits import Splits
 from grandplus.runtime import environment
 from grandplus.runtime.errors import GrandPlusError
+from grandplus.runtime.sizes import size_text
 
 
 def preprocess(
@@ -85,8 +86,8 @@ def _check_classes(raw: RawGraph, name: str) -> None:
 def _raw_rows(raw: RawGraph, adjacency: Adjacency, kind: str, name: str) -> Features:
     """The data's own features, or what stands for them where the settings ask for features made from the graph."""
     if kind in OF_NEIGHBORS and kind in STANDARDIZED and 4 * raw.nodes**2 > environment.memory():
-        found = f"standardized columns of {raw.nodes} nodes take {4 * raw.nodes**2 / 2**30:.1f} GiB"
-        expected = f"at most {environment.memory() / 2**30:.1f} GiB, the memory at hand"
+        found = f"standardized columns of {raw.nodes} nodes take {size_text(4 * raw.nodes**2)}"
+        expected = f"at most {size_text(environment.memory())}, the memory at hand"
         raise GrandPlusError(found, where=name, expected=expected, fix="choose preprocess.features: adjacency")
     if kind in RAW_ROWS:
         return RAW_ROWS[kind](adjacency)

@@ -183,8 +183,8 @@ def _counts(available: int, classes: int, settings: Preprocess, shortage: str) -
         raise GrandPlusError(
             shortage,
             expected=f"at least {train} to train and {val} to validate",
-            fix="lower them, or set preprocess.split to uniform, or preprocess.shortage to shrink in place of fail, "
-            "which takes fewer where there are fewer",
+            fix="lower preprocess.train_per_class or preprocess.val_per_class, or set preprocess.split to uniform, or "
+            "preprocess.shortage to shrink in place of fail, which takes fewer where there are fewer",
         )
     taken = available - available // 3
     fewer = min(train, max(1, taken * train // (train + val)))

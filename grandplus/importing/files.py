@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import tempfile
 from collections.abc import Iterator
@@ -25,6 +24,7 @@ from grandplus.pipeline.preflight import check_resources
 from grandplus.pipeline.settings import settings_of_card
 from grandplus.propagation.settings import GFPush
 from grandplus.runtime.errors import GrandPlusError
+from grandplus.runtime.sums import sha256
 from grandplus.runtime.validation import Name, checked_as
 
 UNLABELLED_OF_LARGE_GRAPH = 10_000  # size of U', as in the paper
@@ -127,7 +127,7 @@ def _source(file_format: str, read: Reading, files: list[Path], root: Path) -> d
     return {
         "format": file_format,
         **({"read": how} if how else {}),
-        "files": {file.name: _sha256(file) for file in files},
+        "files": {file.name: sha256(file) for file in files},
         "places": [{"local": {file.name: _path(file, root) for file in files}}, {"mirror": "GRANDPLUS_MIRROR"}],
     }
 
@@ -196,8 +196,3 @@ def _path(file: Path, root: Path) -> str:
     file = file.absolute()
     top = root.absolute()
     return os.path.relpath(file, top) if file.is_relative_to(top) else str(file)
-
-
-def _sha256(file: Path) -> str:
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -10,8 +10,8 @@ from grandplus.graph.fitted import OF_NEIGHBORS, STANDARDIZED
 from grandplus.pipeline.settings import Settings
 from grandplus.runtime import environment
 from grandplus.runtime.errors import GrandPlusError
+from grandplus.runtime.sizes import size_text
 
-GIB = 2**30
 COPIES_OF_PARAMETERS = 3  # in training with Adam: the values and both moments
 
 
@@ -54,8 +54,8 @@ def _check_memory(settings: Settings, size: Size) -> None:
     }
     what, most = max(memory.items(), key=lambda item: item[1])
     if most > environment.memory():
-        found = f"the {what} of {settings.dataset} take {most / GIB:.2f} GiB"
-        expected = f"at most {environment.memory() / GIB:.2f} GiB, the memory at hand"
+        found = f"the {what} of {settings.dataset} take {size_text(most)}"
+        expected = f"at most {size_text(environment.memory())}, the memory at hand"
         raise GrandPlusError(found, expected=expected, fix="set GRANDPLUS_MEMORY if there is more, or choose less")
 
 
@@ -64,8 +64,8 @@ def _check_disk(settings: Settings, size: Size, folder: Path) -> None:
     free = shutil.disk_usage(folder).free
     # What an earlier run has written counts as free, as it is replaced.
     if disk > free + _written(folder):
-        found = f"the graph and the predictions of {settings.trials} trials take {disk / GIB:.2f} GiB of disk"
-        expected = f"at most {free / GIB:.2f} GiB, which are free"
+        found = f"the graph and the predictions of {settings.trials} trials take {size_text(disk)} of disk"
+        expected = f"at most {size_text(free)}, which are free"
         raise GrandPlusError(found, where=folder.resolve(), expected=expected, fix="free some, or run fewer trials")
 
 

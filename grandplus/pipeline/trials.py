@@ -24,10 +24,9 @@ from grandplus.propagation.rows import Rows
 from grandplus.runtime import environment, tasks
 from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.progress import Progress
+from grandplus.runtime.sizes import size_text
 from grandplus.runtime.storage import finished_whole
 from grandplus.runtime.store import Store
-
-GIB = 2**30
 
 
 def train_trials(
@@ -100,7 +99,7 @@ def trials_at_once(graph: Graph, settings: MethodSettings) -> int:
     budget = environment.memory()
     if each <= budget:
         return budget // each
-    found = f"training would need {each / GIB:.2f} GiB of memory, and may use {budget / GIB:.2f}"
+    found = f"training would need {size_text(each)} of memory, and may use {size_text(budget)}"
     ways = [*settings.to_save_memory(sparse=sparse), "set GRANDPLUS_MEMORY higher if the machine has more"]
     raise GrandPlusError(found, fix=", or ".join(ways))
 

@@ -23,10 +23,10 @@ from grandplus.propagation.gfpush import push_rows
 from grandplus.propagation.rows import Rows, RowsInfo
 from grandplus.runtime import environment
 from grandplus.runtime.errors import ArgumentError, ArtifactError, GrandPlusError
+from grandplus.runtime.sizes import size_text
 
 ROW_ENTRIES = 2**14  # that a row keeps at most
 ROWS_AT_ONCE = 64  # which bounds the memory of a prediction
-GIB = 2**30
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,7 +168,7 @@ def _load_models(data: Path, dataset: str | None) -> list[RowModel]:
     folder, files = data / "model", _model_files(data)
     size, budget = sum(file.stat().st_size for file in files), environment.memory()
     if size > budget:
-        found = f"the {len(files)} models take {size / GIB:.2f} GiB of memory, and may use {budget / GIB:.2f}"
+        found = f"the {len(files)} models take {size_text(size)} of memory, and may use {size_text(budget)}"
         raise GrandPlusError(found, where=folder, fix="set GRANDPLUS_MEMORY higher if the machine has more")
     first = load_model(files[0])
     if dataset is not None:

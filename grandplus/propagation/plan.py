@@ -13,9 +13,9 @@ from grandplus.kernels.prefetch import LINE
 from grandplus.propagation.power import BUFFERS
 from grandplus.runtime import environment
 from grandplus.runtime.errors import GrandPlusError
+from grandplus.runtime.sizes import size_text
 from grandplus.runtime.storage import reserve
 
-GIB = 2**30
 BASE = 400 * 2**20  # of the process itself, with PyTorch
 
 
@@ -42,7 +42,7 @@ class Plan:
 
     def __str__(self) -> str:
         where = "" if self.in_memory else ", kept in a file"
-        return f"{self.peak / GIB:.2f} GiB of memory at most, {self.columns} of {self.width} columns at a time{where}"
+        return f"{size_text(self.peak)} of memory at most, {self.columns} of {self.width} columns at a time{where}"
 
     def array(self, nodes: int) -> NDArray[np.float32]:
         """An array (nodes, width) where the plan says.
@@ -61,7 +61,7 @@ class Plan:
                 reserve(file.fileno(), size)
                 file.truncate(size)
             except OSError as error:
-                found = f"inference can't keep {size / GIB:.2f} GiB in a file: {error.strerror}"
+                found = f"inference can't keep {size_text(size)} in a file: {error.strerror}"
                 fix = "set GRANDPLUS_SCRATCH to a folder with more room, or GRANDPLUS_MEMORY higher"
                 raise GrandPlusError(found, where=environment.scratch_folder(), fix=fix) from None
             return np.memmap(file, np.float32, "r+", shape=(nodes, self.width))
@@ -93,8 +93,8 @@ def plan(graph: Graph, width: int, parameters: int) -> Plan:
         columns = min(width, (budget - fixed - held) // max(a_column, 1))
         if columns >= least:
             return Plan(width, columns, in_memory, fixed + held + columns * a_column)
-    needed = (fixed + least * a_column) / GIB
+    needed = size_text(fixed + least * a_column)
     raise GrandPlusError(
-        f"inference would need {needed:.2f} GiB of memory, and may use {budget / GIB:.2f}",
+        f"inference would need {needed} of memory, and may use {size_text(budget)}",
         fix="set GRANDPLUS_MEMORY higher if the machine has more, or use one that has",
     )

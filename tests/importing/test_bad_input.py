@@ -144,7 +144,7 @@ CASES: dict[str, tuple[dict[str, bytes], list[str], int, list[str]]] = {
     ),
     "features that no memory holds": (
         tables(f_json=str({f"{i}": [i, 2**31 - 2] for i in range(NODES)}).replace("'", '"').encode()), FEW, 2,
-        ["the model's parameters in training of mine take", "GiB; expected at most 0.09 GiB, the memory at hand"],
+        ["the model's parameters in training of mine take", "GiB; expected at most 95.37 MiB, the memory at hand"],
     ),
     # --- Edges
     "edge to an unknown node": (

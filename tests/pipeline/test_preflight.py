@@ -12,6 +12,7 @@ from grandplus.datasets.source import Expect
 from grandplus.pipeline.preflight import check_resources
 from grandplus.pipeline.settings import Settings, load_settings
 from grandplus.runtime.errors import GrandPlusError
+from grandplus.runtime.sizes import size_text
 
 ROOT = Path(__file__).resolve().parents[2]
 Usage = namedtuple("Usage", "total used free")
@@ -47,7 +48,7 @@ def test_memory(monkeypatch, tmp_path, changes, needed, what):
     monkeypatch.setenv("GRANDPLUS_MEMORY", str(needed))
     check_resources(settings, tmp_path)
     monkeypatch.setenv("GRANDPLUS_MEMORY", str(needed - 1))
-    with pytest.raises(GrandPlusError, match=rf"the {what} of cora take {needed / 2**30:.2f} GiB; expected at most"):
+    with pytest.raises(GrandPlusError, match=rf"the {what} of cora take {size_text(needed)}; expected at most"):
         check_resources(settings, tmp_path)
 
 
@@ -57,7 +58,7 @@ def test_disk(monkeypatch, tmp_path):
     monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(needed, 0, needed))
     check_resources(cora(), tmp_path)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(needed, 0, needed - 100))
-    with pytest.raises(GrandPlusError, match=r"the graph and the predictions of 2 trials take 0\.15 GiB"):
+    with pytest.raises(GrandPlusError, match=r"the graph and the predictions of 2 trials take 152\.59 MiB of disk"):
         check_resources(cora(), tmp_path)
     (tmp_path / "graph").mkdir()
     (tmp_path / "graph" / "indices.npy").write_bytes(bytes(100))  # written already

@@ -29,7 +29,7 @@ def test_too_little_memory_is_refused_before_the_work(tmp_path, monkeypatch, kin
     graph = Graph(as_adjacency(sp.eye_array(4)), features, np.zeros(4, np.int64), ["a", "b"], np.arange(4))
     graph.save(tmp_path)
     with pytest.raises(
-        GrandPlusError, match=r"training would need 0\.\d\d GiB of memory, and may use 0\.10"
+        GrandPlusError, match=r"training would need \d{3}\.\d\d MiB of memory, and may use 100\.00 MiB"
     ) as refused:
         train_trials(
             tmp_path,

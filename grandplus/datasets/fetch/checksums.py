@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import shutil
 from pathlib import Path
 
+from grandplus.runtime import sums
 from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.storage import finished_whole
 
@@ -29,7 +29,7 @@ def is_intact(file: Path, sha256: str) -> bool:
     -------
     bool
     """
-    return file.is_file() and _sha256(file) == sha256
+    return file.is_file() and sums.sha256(file) == sha256
 
 
 def checked(file: Path, sha256: str | None, *, where: str, fix: str = "") -> str:
@@ -55,7 +55,7 @@ def checked(file: Path, sha256: str | None, *, where: str, fix: str = "") -> str
     GrandPlusError
         It is another file: wrong, truncated, empty, an HTML page or a Git LFS pointer.
     """
-    actual = _sha256(file)
+    actual = sums.sha256(file)
     if sha256 is None:
         check_is_data(file, where=where)
     elif actual != sha256:
@@ -105,11 +105,6 @@ def copy_checked(source: Path, target: Path, sha256: str, *, where: str) -> None
             checked(partial, sha256, where=where)
     except OSError as error:
         raise GrandPlusError(f"can't be copied to {target.parent}: {error.strerror or error}", where=where) from None
-
-
-def _sha256(file: Path) -> str:
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _no_data(file: Path) -> str:

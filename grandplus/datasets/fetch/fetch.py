@@ -22,6 +22,7 @@ from grandplus.datasets.fetch.places import deliver, label
 from grandplus.datasets.source import Expect, Place, Source
 from grandplus.runtime import environment
 from grandplus.runtime.errors import GrandPlusError
+from grandplus.runtime.sizes import size_text
 from grandplus.runtime.storage import finished_whole, locked
 
 MIN_SIZE_TO_ANNOUNCE = 64 * 2**20  # bytes; from here on, what a download needs is reported first
@@ -158,16 +159,14 @@ def _announce(place: Place, folder: Path, size: int, *, expect: Expect | None, r
         return
     content = place.unpacked if place.archive else size
     needed, free = size + (content if place.archive else 0), shutil.disk_usage(folder).free
-    report(f"{label(place)}: {_gib(size)} to download, which needs {_gib(needed)} of disk; {_gib(free)} are free")
+    left = f"{size_text(free)} are free"
+    report(f"{label(place)}: {size_text(size)} to download, which needs {size_text(needed)} of disk; {left}")
     if expect:
         # Node ids of both directions, once as read and once as kept; float32 features, dense or as sparse as the file.
         graph = 16 * expect.edges if expect.edges is not None else content
         features = min(4 * expect.nodes * (expect.features or 0), content)
-        report(f"the dataset then needs roughly {_gib(graph + features)} of memory")
+        report(f"the dataset then needs roughly {size_text(graph + features)} of memory")
     if free < needed:
         fix = "free some, or set GRANDPLUS_CACHE to a folder on another disk"
-        raise GrandPlusError(f"{_gib(free)} of disk are free", where=folder.parent, expected=_gib(needed), fix=fix)
-
-
-def _gib(size: int) -> str:
-    return f"{size / 2**30:.2f} GiB"
+        found = f"{size_text(free)} of disk are free"
+        raise GrandPlusError(found, where=folder.parent, expected=size_text(needed), fix=fix)
