@@ -8,7 +8,7 @@ from typing import Any
 
 def add(commands: Any) -> None:
     """Add the verb to the parser's commands."""
-    parser = commands.add_parser("experiments", help="all experiments: what differs and what came out")
+    parser = commands.add_parser("experiments", help="table of all experiments: what differs and what came out")
     parser.set_defaults(run=run)
 
 

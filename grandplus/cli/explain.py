@@ -16,7 +16,7 @@ SHOWN_NEIGHBOURS = 10
 def add(commands: Any) -> None:
     """Add the verb to the parser's commands."""
     parser = commands.add_parser("explain", help="the neighbours that a node's prediction comes from")
-    parser.add_argument("node", help="the id of the node, as in your data")
+    parser.add_argument("node", help="id of the node, as in your data")
     parser.set_defaults(run=run)
 
 

@@ -3,46 +3,74 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from grandplus.datasets.source import Reading
 from grandplus.graph.settings import Preprocess
+from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.validation import checked_as
 
 if TYPE_CHECKING:
     from grandplus.importing.files import Choices
 
 COLUMN = "COLUMN"
+OPTIONS = "import"  # what an error says that it was found in, if that are the options
+_KEYS = "|".join({*Preprocess.model_fields, *Reading.model_fields} - {"unlabelled"})  # which have an option
+_KEY_AT_START = re.compile(rf"^({_KEYS})\b(?:\.\d+)?")  # ends.0: the first value of --ends
+_KEY_OF_CARD = re.compile(rf"\b(?:preprocess|source\.read)\.({_KEYS})\b")
+_IN_BRACKETS = re.compile(r" \([^()]*(?:in the card|import --)[^()]*\)")  # the other of the two names
 
 
 def add(commands: Any) -> None:
     """Add the verb to the parser's commands."""
-    parser = commands.add_parser("import", help="the card of your own graph, from its files")
+    parser = commands.add_parser("import", help="the card of your own graph, made from its files")
     parser.add_argument("name", help="name of the dataset, and of its card in data/catalog")
-    parser.add_argument("files", nargs="+", type=Path, metavar="file", help="its files (docs/own-graph.md)")
-    parser.add_argument("--format", help="format of the files, where it isn't clear from them")
-    parser.add_argument("--features", help=f"what to do with features, or what stands for them: {_values('features')}")
-    tables = parser.add_argument_group("tables", "a column is its name, or its number from 1")
-    tables.add_argument("--edges", help="name of the file with the edges")
-    tables.add_argument("--nodes", help="name of the file with the labels")
-    tables.add_argument("--ends", type=_column, nargs=2, metavar=COLUMN, help="columns with the two ends of an edge")
-    tables.add_argument("--id", type=_column, metavar=COLUMN, help="column with the ids of the nodes")
-    tables.add_argument("--label", type=_column, metavar=COLUMN, help="column with the classes; of GML, the attribute")
-    tables.add_argument(
-        "--ignore", type=_column, metavar=COLUMN, action="append", help="column that is no feature; may be repeated"
+    parser.add_argument(
+        "files", nargs="+", type=Path, metavar="file", help="file of the graph (docs/own-graph.md lists the formats)"
     )
-    tables.add_argument("--weights", help="ignore: all columns of edges but their ends are left out")
+    parser.add_argument("--format", help="format of the files, where they leave it open")
+    parser.add_argument(
+        "--features",
+        metavar="KIND",
+        help=f"scaling of the features, or what is made from the graph: {_values('features')}",
+    )
+    tables = parser.add_argument_group("tables", "a column is its name, or its number from 1")
+    tables.add_argument("--edges", metavar="NAME", help="name of the file that holds the edges")
+    tables.add_argument("--nodes", metavar="NAME", help="name of the file that holds the labels")
+    tables.add_argument(
+        "--ends", type=_column, nargs=2, metavar=COLUMN, help="columns that hold the two ends of an edge"
+    )
+    tables.add_argument("--id", type=_column, metavar=COLUMN, help="column that holds the ids of the nodes")
+    tables.add_argument(
+        "--label", type=_column, metavar=COLUMN, help="column that holds the class; in GML, the attribute"
+    )
+    tables.add_argument(
+        "--ignore",
+        type=_column,
+        metavar=COLUMN,
+        action="append",
+        help="column that is no feature; the option may be repeated",
+    )
+    tables.add_argument(
+        "--weights",
+        metavar="ignore",
+        help="what to do with edge weights: every edge counts once, and they are left out",
+    )
     splits = parser.add_argument_group("split")
-    splits.add_argument("--split", help=_values("split"))
-    for part in ("train", "val", "test"):
-        splits.add_argument(
-            f"--{part}", type=Path, metavar="FILE", help=f"file with the ids of the {part} nodes, one a line"
-        )
-    splits.add_argument("--train-per-class", help=f"default: {_default('train_per_class')}")
-    splits.add_argument("--val-per-class", help=f"default: {_default('val_per_class')}")
-    splits.add_argument("--shortage", help=f"{_values('shortage')}, where a class has fewer nodes")
-    parser.add_argument("--replace", action="store_true", help="overwrite a card of this name")
+    splits.add_argument("--split", metavar="KIND", help=f"way of splitting the nodes: {_values('split')}")
+    for part, purpose in (("train", "train on"), ("val", "validate on"), ("test", "test on")):
+        words = f"file that holds the ids of the nodes to {purpose}, one a line"
+        splits.add_argument(f"--{part}", type=Path, metavar="FILE", help=words)
+    for part, purpose in (("train", "train on"), ("val", "validate on")):
+        words = f"number of nodes of each class to {purpose}; default: {_default(f'{part}_per_class')}"
+        splits.add_argument(f"--{part}-per-class", metavar="NUMBER", help=words)
+    words = f"what to do where a class has fewer nodes: {_values('shortage')}"
+    splits.add_argument("--shortage", metavar="KIND", help=words)
+    parser.add_argument("--replace", action="store_true", help="overwrite the card of this name, if there is one")
     parser.set_defaults(run=run)
 
 
@@ -70,15 +98,34 @@ def run(arguments: argparse.Namespace) -> None:
     from grandplus.importing.files import import_files
 
     lists = _lists_of_ids(arguments)
-    text = import_files(
-        arguments.name,
-        [*arguments.files, *lists.values()],
-        read=_reading(arguments, lists),
-        file_format=arguments.format,
-        choices=_choices(arguments),
-        replace=arguments.replace,
-    )
+    with _errors_name_options():
+        text = import_files(
+            arguments.name,
+            [*arguments.files, *lists.values()],
+            read=_reading(arguments, lists),
+            file_format=arguments.format,
+            choices=_choices(arguments),
+            replace=arguments.replace,
+        )
     print(text)
+
+
+@contextlib.contextmanager
+def _errors_name_options() -> Iterator[None]:
+    """An error in this block names what the user can type, where the library names a key of the card."""
+    try:
+        yield
+    except GrandPlusError as error:
+        if error.where == OPTIONS:
+            error.where, error.found = "", _KEY_AT_START.sub(_option, error.found)
+        for part in ("found", "expected", "fix"):
+            text = _IN_BRACKETS.sub("", getattr(error, part))
+            setattr(error, part, _KEY_OF_CARD.sub(_option, text))
+        raise
+
+
+def _option(key: re.Match[str]) -> str:
+    return f"--{key[1].replace('_', '-')}"
 
 
 def _lists_of_ids(arguments: argparse.Namespace) -> dict[str, Path]:
@@ -99,7 +146,7 @@ def _reading(arguments: argparse.Namespace, lists: dict[str, Path]) -> Reading:
         "weights": arguments.weights,
         **{part: file.name for part, file in lists.items()},
     }
-    reading: Reading = checked_as(Reading, given, where="import")
+    reading: Reading = checked_as(Reading, given, where=OPTIONS)
     return reading
 
 

@@ -14,7 +14,13 @@ def add(commands: Any) -> None:
     """Add the verb to the parser's commands."""
     words = "run the queued experiments, and the stages that they share once"
     parser = commands.add_parser("queue", help=words, description=words)
-    parser.add_argument("--jobs", type=int, default=1, help="experiments side by side, each with GRANDPLUS_WORKERS")
+    parser.add_argument(
+        "--jobs",
+        type=int,
+        default=1,
+        metavar="NUMBER",
+        help="number of experiments side by side, each with GRANDPLUS_WORKERS; default: 1",
+    )
     parser.set_defaults(run=run, interrupted=INTERRUPTED)
 
 

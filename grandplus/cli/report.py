@@ -14,9 +14,9 @@ PAGE = Path("reports/report.html")
 
 def add(commands: Any) -> None:
     """Add the verb to the parser's commands."""
-    parser = commands.add_parser("report", help=f"runs compared: a table, and a page with charts in {PAGE}")
+    parser = commands.add_parser("report", help=f"comparison of runs: a table, and a page with charts in {PAGE}")
     parser.add_argument(
-        "runs", nargs="*", metavar="RUN", help="the name of an experiment, or a Git revision; by default the last run"
+        "runs", nargs="*", metavar="RUN", help="name of an experiment, or a Git revision; by default the last run"
     )
     parser.set_defaults(run=run)
 

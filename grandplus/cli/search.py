@@ -25,10 +25,10 @@ def add(commands: Any) -> None:
         description="\n\n".join((__doc__ or "").split("\n\n")[1:]),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("dataset", help="a card in data/catalog")
-    parser.add_argument("--matrix", choices=tunable, default="avg", help="the matrix to tune; default: avg")
+    parser.add_argument("dataset", help="name of a card in data/catalog")
+    parser.add_argument("--matrix", choices=tunable, default="avg", help="matrix to tune; default: avg")
     for stage, usual in TRIALS.items():
-        words = f"trials of the {stage}; default: {usual}"
+        words = f"number of candidates for the {stage}; default: {usual}"
         parser.add_argument(f"--{stage}", type=int, default=usual, metavar="TRIALS", help=words)
     parser.set_defaults(run=run)
 

@@ -24,7 +24,7 @@ def add(commands: Any) -> None:
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help="a change of params.yaml to try, as dvc exp run takes it; may be repeated",
+        help="change of params.yaml to try, as dvc exp run takes it; the option may be repeated",
     )
     parser.set_defaults(run=run)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import subprocess
 import sys
 
@@ -10,7 +11,7 @@ from project import ROOT
 
 import grandplus
 from grandplus.cli import results
-from grandplus.cli.main import VERBS, main
+from grandplus.cli.main import VERBS, _parser, main
 from grandplus.runtime.errors import ArtifactError, GrandPlusError
 
 NEEDED = {  # arguments that a verb can't do without
@@ -18,6 +19,7 @@ NEEDED = {  # arguments that a verb can't do without
     "predict": ["--nodes", "ids.txt"],
     "explain": ["0"],
     "search": ["cora"],
+    "tune": ["cora"],
 }
 SLOW = ("torch", "dvc", "optuna", "matplotlib", "sklearn", "jinja2", "distributed")
 
@@ -48,6 +50,19 @@ def test_each_file_is_a_verb(capsys):
         with pytest.raises(SystemExit) as ended:
             main([verb, "--help"])
         assert ended.value.code == 0
+
+
+def test_help_says_what_each_thing_is(capsys):
+    verbs = next(action for action in _parser()._actions if isinstance(action, argparse._SubParsersAction))
+    texts = [action.help for action in verbs._choices_actions]
+    texts += [action.help for verb in verbs.choices.values() for action in verb._actions if action.dest != "help"]
+    assert len(texts) > 30
+    for text in texts:
+        first = text.split()[0]
+        assert first.isalpha(), text  # no value or list of values
+        assert first not in ("default", "its", "ignore"), text
+        assert len(text.split()) > 2, text
+        assert not text.endswith("."), text
 
 
 def test_the_version(capsys):

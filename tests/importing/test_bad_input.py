@@ -140,7 +140,7 @@ CASES: dict[str, tuple[dict[str, bytes], list[str], int, list[str]]] = {
     ),
     "no features": (
         tables(b"id,label\n" + b"".join(b"%d,%d\n" % (i, i % 2) for i in range(NODES))), FEW, 2,
-        ["the data has no features", "degree, onehot-degree, adjacency, standardized-adjacency"],
+        ["the data has no features, and --features is as-is; choose --features: degree, onehot-degree, adjacency, s"],
     ),
     "features that no memory holds": (
         tables(f_json=str({f"{i}": [i, 2**31 - 2] for i in range(NODES)}).replace("'", '"').encode()), FEW, 2,
@@ -215,7 +215,7 @@ CASES: dict[str, tuple[dict[str, bytes], list[str], int, list[str]]] = {
     "a single class": (tables(nodes_csv().replace(b",b,", b",a,")), FEW, 2, ["every labelled node is of class a; exp"]),
     "a small class": (
         tables(), [], 2,
-        ["class a has 6 nodes; expected at least 20 to train and 30 to validate", "preprocess.shortage to shrink in p"],
+        ["class a has 6 nodes; expected at least 20 to train and 30 to validate", "lower --train-per-class or --val-per-class, or set"],
     ),
     "a small class, shrunk": (tables(), ["--shortage", "shrink"], 0, ["2 nodes train, 6 validate, 4 test"]),
     # --- Splits
@@ -231,7 +231,7 @@ CASES: dict[str, tuple[dict[str, bytes], list[str], int, list[str]]] = {
         tables(train_txt=b"1\n0\n", val_txt=b"3\n2\n"), ["--train", "train.txt", "--val", "val.txt"], 0,
         ["split     the data's own: 2 nodes train, 2 validate, 8 test"],
     ),
-    "no split of its own": (tables(), ["--split", "public"], 2, ["split is public, but the data has no split"]),
+    "no split of its own": (tables(), ["--split", "public"], 2, ["--split is public, but the data has no split"]),
     # --- Tables of other kinds
     "no Parquet": (tables(f_parquet=b"PAR1"), FEW, 2, ["f.parquet: is no readable Parquet file"]),
     "no GML": ({"g.gml": gml(edges="edge [")}, DEGREE, 2, ["g.gml: is no readable GML"]),
@@ -240,7 +240,10 @@ CASES: dict[str, tuple[dict[str, bytes], list[str], int, list[str]]] = {
         {"c.content": b"p1\t0\tA\np2\t1\tB\n", "c.cites": b"p1\tp3\n"}, FEW, 2, ["c.cites: line 1 cites unknown paper"],
     ),
     # --- What is asked for
-    "an option that is none": (tables(), ["--features", "l2"], 2, ["import: features is 'l2'; expected 'row-normaliz"]),
+    "an option that is none": (tables(), ["--features", "l2"], 2, ["error: --features is 'l2'; expected 'row-norma"]),
+    "a number that is none": (tables(), ["--train-per-class", "x"], 2, ["error: --train-per-class is 'x'; expected"]),
+    "weights that are none": (tables(), ["--weights", "x"], 2, ["error: --weights is 'x'; expected 'ignore'"]),
+    "a column that is none": (tables(), ["--ends", "0", "b"], 2, ["error: --ends is 0; expected"]),
     "a format that is none": (tables(), ["--format", "xls"], 2, ["--format is 'xls'; expected one of content-cites"]),
     "a file that isn't there": (tables(), ["none.csv"], 2, ["none.csv: no such file"]),
     "a folder": (tables(), ["."], 2, ["is a folder; expected a file"]),
