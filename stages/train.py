@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from grandplus.pipeline.finished import trial_store
+from grandplus.pipeline.finished import finished_trainings
 from grandplus.pipeline.folders import GRAPH, ROWS, output
 from grandplus.pipeline.settings import Settings
 from grandplus.pipeline.stage import run
@@ -16,7 +16,8 @@ def work(settings: Settings) -> None:
 
     # A GPU rounds differently: its trials are not to be mixed with a CPU's.
     with output("train", settings, device=device()) as folder:
-        train_trials(GRAPH, ROWS, folder, settings, live=LIVE, store=trial_store())
+        finished = finished_trainings(GRAPH, ROWS, settings, device())
+        train_trials(GRAPH, ROWS, folder, settings, live=LIVE, finished=finished)
 
 
 if __name__ == "__main__":

@@ -11,13 +11,14 @@ from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Splits
 from grandplus.methods.files import load_model
 from grandplus.methods.protocol import Model
+from grandplus.pipeline.finished import Finished
 from grandplus.prediction.predictions import write_predictions, write_trial
 from grandplus.runtime import environment
 from grandplus.runtime.errors import ArtifactError
 from grandplus.runtime.progress import progress
 
 
-def infer_trials(graph_folder: Path, model_folder: Path, out: Path) -> None:
+def infer_trials(graph_folder: Path, model_folder: Path, out: Path, *, finished: Finished | None = None) -> None:
     """Write ``trial-00000.parquet``, … for every model, and ``predictions.parquet``, which combines them.
 
     See ``write_trial`` and ``write_predictions`` for the tables. Tables that are there already are kept.
@@ -28,6 +29,8 @@ def infer_trials(graph_folder: Path, model_folder: Path, out: Path) -> None:
         Folders of earlier stages.
     out : Path
         An existing folder.
+    finished : Finished, optional
+        The tables of earlier runs. By default none is looked for, and none kept.
 
     Raises
     ------
@@ -42,7 +45,7 @@ def infer_trials(graph_folder: Path, model_folder: Path, out: Path) -> None:
     first: Model | None = None
     for trial, file in enumerate(progress(files, "infer", len(files), "trial")):
         target = out / f"{file.stem}.parquet"
-        if target.exists():
+        if target.exists() or (finished and finished.take(trial, out)):
             continue
         model = load_model(file, environment.device())
         if first is None:  # the trials of a run have the same settings, and so the same inputs
@@ -51,6 +54,10 @@ def infer_trials(graph_folder: Path, model_folder: Path, out: Path) -> None:
         elif (model.method, model.settings) != (first.method, first.settings):
             raise ArtifactError("is of another method or other settings than the first model", where=file)
         write_trial(target, graph, splits.of(trial), model.predict_proba(graph, shared))
+        if finished:
+            finished.add(trial, (target.name, target))
+    if finished:
+        finished.store.trim()
     write_predictions(out, graph, splits)
 
 

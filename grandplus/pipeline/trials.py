@@ -17,7 +17,7 @@ from grandplus.methods.protocol import Task
 from grandplus.methods.registry import method_of
 from grandplus.methods.remaining import Estimate
 from grandplus.methods.settings import MethodSettings
-from grandplus.pipeline.finished import keys_of_trials
+from grandplus.pipeline.finished import Finished
 from grandplus.pipeline.live import Live, Watch
 from grandplus.pipeline.settings import Settings
 from grandplus.propagation.rows import Rows
@@ -26,13 +26,12 @@ from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.progress import Progress
 from grandplus.runtime.sizes import size_text
 from grandplus.runtime.storage import finished_whole
-from grandplus.runtime.store import Store
 
 
 def train_trials(
-    graph: Path, rows: Path, out: Path, settings: Settings, *, live: Path, store: Store | None = None
+    graph: Path, rows: Path, out: Path, settings: Settings, *, live: Path, finished: Finished | None = None
 ) -> None:
-    """Train every trial that neither ``out`` nor the store holds yet.
+    """Train every trial that isn't there yet.
 
     Parameters
     ----------
@@ -43,8 +42,8 @@ def train_trials(
     settings : Settings
     live : Path
         The file for partial metrics, which is gone at the end.
-    store : Store, optional
-        Of finished trials; ``graph`` must then have a ``SHA256SUMS``. By default none is looked for, and none kept.
+    finished : Finished, optional
+        The trials of earlier runs. By default none is looked for, and none kept.
 
     Raises
     ------
@@ -55,13 +54,11 @@ def train_trials(
     alone = device == "cuda" or environment.scheduler()  # one after another, or each on a machine of its own
     at_most = 1 if alone else trials_at_once(Graph.load(graph), settings.train)
     missing = [trial for trial in range(settings.trials) if not model_file(out, trial).exists()]
-    keys = keys_of_trials(graph, rows, settings, device) if store else [""] * settings.trials
-    if store:
-        missing = _not_found(missing, keys, store, out)
+    if finished:
+        missing = _not_found(missing, finished, settings.trials, out)
     notes = out.with_name(f"{out.name}.live").absolute()
-    run = _Run(graph.absolute(), rows.absolute(), out.absolute(), notes, settings, device, store)
-    task = functools.partial(_train_trial, run)
-    done = tasks.map_tasks(task, missing, [keys[trial] for trial in missing], at_most=at_most)
+    run = _Run(graph.absolute(), rows.absolute(), out.absolute(), notes, settings, device, finished)
+    done = tasks.map_tasks(functools.partial(_train_trial, run), missing, at_most=at_most)
     estimate = _estimate(graph, out, settings, missing)
     with (
         Live(live, notes, estimate) as partial,
@@ -76,8 +73,8 @@ def train_trials(
     ):
         for _ in done:
             bar.update()
-    if store:
-        store.trim()
+    if finished:
+        finished.store.trim()
 
 
 def trials_at_once(graph: Graph, settings: MethodSettings) -> int:
@@ -114,12 +111,11 @@ def history_file(folder: Path, trial: int) -> Path:
     return folder / f"history-{trial:05d}.parquet"
 
 
-def _not_found(missing: list[int], keys: list[str], store: Store, out: Path) -> list[int]:
-    """Put the trials that the store has into ``out``, and give the others."""
-    store.trim()  # a run that was killed had no time for it
-    rest = [trial for trial in missing if not store.take(keys[trial], out)]
+def _not_found(missing: list[int], finished: Finished, trials: int, out: Path) -> list[int]:
+    """Put the trials that are finished into ``out``, and give the others."""
+    rest = [trial for trial in missing if not finished.take(trial, out)]
     if found := len(missing) - len(rest):
-        print(f"train: {found} of {len(keys)} trials are there from an earlier run", flush=True)
+        print(f"train: {found} of {trials} trials are there from an earlier run", flush=True)
     return rest
 
 
@@ -141,10 +137,10 @@ class _Run:
     notes: Path
     settings: Settings
     device: str
-    store: Store | None
+    finished: Finished | None
 
 
-def _train_trial(run: _Run, trial: int, key: str) -> int:
+def _train_trial(run: _Run, trial: int) -> int:
     """Train one trial, in a process of its own; its model appears last, so it marks the end."""
     torch.set_num_threads(1)  # trials run side by side, and one thread gives the same bytes anywhere
     settings, graph = run.settings, Graph.load(run.graph)
@@ -167,8 +163,8 @@ def _train_trial(run: _Run, trial: int, key: str) -> int:
         pq.write_table(_history_table(trial, trained.history), partial)
     with finished_whole(model) as partial:
         trained.model.save(partial)
-        if run.store:  # before the model appears, so that a kill can't come between
-            run.store.add(key, {history.name: history, model.name: partial})
+        if run.finished:  # before the model appears, so that a kill can't come between
+            run.finished.add(trial, (history.name, history), (model.name, partial))
     return trial
 
 

@@ -9,7 +9,7 @@ variable                what it sets                                    where it
 ``GRANDPLUS_SCHEDULER`` address of a Dask cluster for the tasks         this machine
 ``GRANDPLUS_CACHE``     downloads and compiled kernels of all checkouts the user's cache folder
 ``GRANDPLUS_SCRATCH``   folder of unfinished work and finished trials   .grandplus/scratch
-``GRANDPLUS_STORE``     disk that finished trials may take, like 20GiB  5GiB
+``GRANDPLUS_STORE``     disk that finished trials may take, like 5GiB   20GiB
 ``GRANDPLUS_MIRROR``    folder of dataset files, tried first            no mirror
 ``GRANDPLUS_ROOT``      folder that relative paths start from           the current one
 ======================= =============================================== ===========================
@@ -26,7 +26,7 @@ from pathlib import Path
 from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.free_memory import free_memory
 
-STORE_LIMIT = "5GiB"
+STORE_LIMIT = "20GiB"
 _SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([KMGT]?)(i)?B?", re.IGNORECASE)
 _ADDRESS = re.compile(r"(tcp|tls)://[^\s/]+:\d+")
 

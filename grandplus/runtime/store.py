@@ -43,8 +43,10 @@ class Store:
         files : mapping of {str: Path}
             By the names that they are found under, in the order in which `take` is to give them.
         """
-        sums = {name: sha256(file) for name, file in files.items()}
         entry = self.folder / key
+        if entry.exists():
+            return
+        sums = {name: sha256(file) for name, file in files.items()}
         with self._locked():
             if entry.exists():
                 return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,13 @@ from grandplus.graph.adjacency import as_adjacency
 from grandplus.graph.drawing import make_splits
 from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Splits
+from grandplus.methods.grandplus.model import Model
 from grandplus.pipeline import finished, trials
-from grandplus.pipeline.finished import keys_of_trials
+from grandplus.pipeline.finished import finished_predictions, finished_trainings
+from grandplus.pipeline.inference import infer_trials
 from grandplus.pipeline.rows import make_rows
 from grandplus.pipeline.settings import Settings, load_settings
 from grandplus.pipeline.trials import model_file, train_trials
-from grandplus.runtime.store import Store
 from grandplus.runtime.sums import sha256, write_sums
 
 NODES = 60
@@ -29,7 +31,8 @@ CHANGES = {"gfpush": {"top_k": 50, "rmax": 0.02}, "train": {"max_epochs": 30, "h
 
 
 @pytest.fixture(autouse=True)
-def place(monkeypatch):
+def place(tmp_path, monkeypatch):
+    monkeypatch.setenv("GRANDPLUS_SCRATCH", str(tmp_path / "scratch"))
     monkeypatch.setenv("GRANDPLUS_WORKERS", "1")
     monkeypatch.setenv("GRANDPLUS_DEVICE", "cpu")
 
@@ -62,65 +65,118 @@ def prepared(base: Path, settings: Settings, graph: Graph | None = None) -> Path
     return base
 
 
-def train(base: Path, settings: Settings, store: Store | None, monkeypatch) -> tuple[list[int], dict[str, bytes]]:
+def train(base: Path, settings: Settings, monkeypatch, *, anew: bool = False) -> tuple[list[int], dict[str, bytes]]:
     """Which trials were trained, and the bytes of all files."""
     trained, train_trial = [], trials._train_trial
 
-    def noted(run, trial, key):
+    def noted(run, trial):
         trained.append(trial)
-        return train_trial(run, trial, key)
+        return train_trial(run, trial)
 
+    folders = base / "graph", base / "rows"
+    finished = None if anew else finished_trainings(*folders, settings, "cpu")
     with monkeypatch.context() as patch:
         patch.setattr(trials, "_train_trial", noted)
-        train_trials(base / "graph", base / "rows", base / "model", settings, live=base / "live.json", store=store)
-    return trained, {file.name: file.read_bytes() for file in (base / "model").iterdir()}
+        train_trials(*folders, base / "model", settings, live=base / "live.json", finished=finished)
+    return trained, contents(base / "model")
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in folder.iterdir()}
 
 
 @pytest.mark.parametrize("changes", [{}, {"model": "sgc", "train": {"epochs": 4}, "gfpush": {}}])
 @pytest.mark.parametrize("unlabelled", ["all", 20])
 def test_only_trials_that_are_new_are_trained(tmp_path, monkeypatch, changes, unlabelled):
-    store = Store(tmp_path / "store", 2**30)
     for number, (count, new) in enumerate([(2, [0, 1]), (5, [2, 3, 4]), (3, []), (5, [])]):
         settings = settings_of(count, preprocess=SPLIT | {"unlabelled": unlabelled}, **changes)
-        base = prepared(tmp_path / str(number), settings)
-        trained, files = train(base, settings, store, monkeypatch)
+        trained, files = train(prepared(tmp_path / str(number), settings), settings, monkeypatch)
         assert trained == new
-        assert (files.keys(), files) == (lambda all_: (all_.keys(), all_))(train(
-            prepared(tmp_path / f"{number} from nothing", settings), settings, None, monkeypatch)[1])  # fmt: skip
         assert len(files) == 2 * count
+        assert files == train(prepared(tmp_path / f"{number} anew", settings), settings, monkeypatch, anew=True)[1]
 
 
 def test_an_interrupted_run_of_ten_has_the_six_that_are_asked_for_then(tmp_path, monkeypatch):
-    store, ten = Store(tmp_path / "store", 2**30), settings_of(10)
+    ten, six = settings_of(10), settings_of(6)
     train_trial = trials._train_trial
 
-    def killed(run, trial, key):
+    def killed(run, trial):
         if trial == 4:
             raise KeyboardInterrupt
-        return train_trial(run, trial, key)
+        return train_trial(run, trial)
 
     with monkeypatch.context() as patch:
         patch.setattr(trials, "_train_trial", killed)
-        base = prepared(tmp_path / "ten", ten)
         with pytest.raises(KeyboardInterrupt):
-            train_trials(base / "graph", base / "rows", base / "model", ten, live=base / "live.json", store=store)
-    assert train(prepared(tmp_path / "six", settings_of(6)), settings_of(6), store, monkeypatch)[0] == [4, 5]
+            train(prepared(tmp_path / "ten", ten), ten, patch)
+    assert train(prepared(tmp_path / "six", six), six, monkeypatch)[0] == [4, 5]
 
 
 def test_a_model_that_was_damaged_is_trained_again(tmp_path, monkeypatch):
-    store, settings = Store(tmp_path / "store", 2**30), settings_of()
+    settings = settings_of()
     base = prepared(tmp_path / "first", settings)
-    _, whole = train(base, settings, store, monkeypatch)
+    _, whole = train(base, settings, monkeypatch)
     file = model_file(base / "model", 1)  # the store's own, by a hard link
     file.write_bytes(file.read_bytes()[:-1] + b"x")
-    trained, files = train(prepared(tmp_path / "second", settings), settings, store, monkeypatch)
+    trained, files = train(prepared(tmp_path / "second", settings), settings, monkeypatch)
     assert trained == [1]
     assert files == whole
 
 
+def test_a_store_without_room_keeps_nothing(tmp_path, monkeypatch):
+    monkeypatch.setenv("GRANDPLUS_STORE", "0")
+    settings = settings_of()
+    for name in ("first", "second"):
+        assert train(prepared(tmp_path / name, settings), settings, monkeypatch)[0] == [0, 1, 2]
+    assert [file.name for file in (tmp_path / "scratch/trials").iterdir()] == ["lock"]
+
+
+def infer(base: Path, settings: Settings, monkeypatch, *, anew: bool = False) -> tuple[list[int], dict[str, bytes]]:
+    """Which trials were predicted, and the bytes of all files."""
+    (base / "predictions").mkdir()
+    listing = {file.name: sha256(file) for file in (base / "model").iterdir()}
+    write_sums(base / "model", listing)
+    predicted, predict_proba = [], Model.predict_proba
+
+    def noted(model, *arguments):
+        predicted.append(model.info["trial"])
+        return predict_proba(model, *arguments)
+
+    folders = base / "graph", base / "model"
+    finished = None if anew else finished_predictions(*folders, settings, "cpu")
+    with monkeypatch.context() as patch:
+        patch.setattr(Model, "predict_proba", noted)
+        infer_trials(*folders, base / "predictions", finished=finished)
+    return predicted, contents(base / "predictions")
+
+
+def test_only_models_that_are_new_predict(tmp_path, monkeypatch):
+    for number, (count, new) in enumerate([(2, [0, 1]), (4, [2, 3]), (3, [])]):
+        settings = settings_of(count)
+        base = prepared(tmp_path / str(number), settings)
+        train(base, settings, monkeypatch)
+        predicted, files = infer(base, settings, monkeypatch)
+        assert predicted == new
+        shutil.rmtree(base / "predictions")
+        assert files == infer(base, settings, monkeypatch, anew=True)[1]
+
+
+def test_predictions_are_those_of_a_model_a_graph_and_its_parts(tmp_path, monkeypatch):
+    """Of another graph the features alone may differ, of other parts the temperature."""
+    bases = {"first": {}, "graph": {"graph": graph_of(features=2.0)}, "parts": {}}
+    for name, changes in bases.items():
+        base = prepared(tmp_path / name, settings_of(1, seed=int(name == "parts")), **changes)
+        if name == "first":
+            train(base, settings_of(1), monkeypatch)
+        else:
+            shutil.copytree(tmp_path / "first/model", base / "model", dirs_exist_ok=True)
+            (base / "model/SHA256SUMS").unlink()
+        assert infer(base, settings_of(1), monkeypatch)[0] == [0]
+
+
 def keys(base: Path, settings: Settings, graph: Graph | None = None, device: str = "cpu") -> list[str]:
     prepared(base, settings, graph)
-    return keys_of_trials(base / "graph", base / "rows", settings, device)
+    return finished_trainings(base / "graph", base / "rows", settings, device).keys
 
 
 @pytest.mark.parametrize(
