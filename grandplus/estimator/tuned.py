@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,8 @@ from grandplus.graph.settings import Preprocess
 from grandplus.runtime import environment
 from grandplus.runtime.errors import ArgumentError, argument_errors
 from grandplus.tuning import tuner
-from grandplus.tuning.candidates import Candidate, distinct
-from grandplus.tuning.portfolio import PORTFOLIO, Change
+from grandplus.tuning.candidates import Candidate
+from grandplus.tuning.portfolio import PROPAGATION, TRAINING, Change
 
 
 def tune(
@@ -36,11 +37,11 @@ def tune(
 ) -> GrandPlusClassifier:
     """Choose a classifier's parameters on validation nodes, and fit it.
 
-    A fixed portfolio of about 24 settings is compared: matrix and order, weight decay, layers, k, and the scaling of
-    features. All of them are trained for a short time, the better half for longer, and the best four as a classifier
-    is fitted, in two trials with splits and seeds of their own. The highest validation accuracy is taken, or the
-    parameters as they were, if the difference is within its standard error. Labels of test nodes have no part in it.
-    The result is the same each time, and for any ``n_jobs``.
+    A fixed portfolio of about 24 settings is compared: first matrices, orders and k, then weight decay, layers, the
+    scaling of features and others, with the best matrix. Each has two trials, with splits and seeds of their own. All
+    are trained briefly, and the best three and the parameters as they were in full. The highest validation accuracy
+    wins, or the parameters as they were, if the difference is within its standard error. Labels of test nodes have no
+    part in it. The result is the same each time, and for any ``n_jobs``.
 
     Parameters
     ----------
@@ -86,35 +87,54 @@ def tune(
     workers = _workers(n_jobs)
     classifier = GrandPlusClassifier(**parameters)
     parts = {"train": train, "val": val, "test": test}
-    with tempfile.TemporaryDirectory(prefix="grandplus-tune-") as folder:
-        with named_as_parameters(), argument_errors("tune"):
-            given = given_parameters(classifier)
-            raw = read_arguments(graph, X, y, parts, edge_weights=classifier.edge_weights).raw
-            graphs = _Graphs(raw, given["random_state"], Path(folder))
-            candidates = _candidates(classifier, given, set(parameters), graphs)
-        name = "tune" if classifier.verbose else ""
-        with named_as_parameters(), one_thread():
-            outcome = tuner.tune(
-                candidates, graphs.folder_of, Path(folder), seed=given["random_state"], workers=workers, name=name
-            )
-    classifier.set_params(random_state=given["random_state"], **outcome.change).fit(graph, X, y, **parts)
+    with named_as_parameters(), argument_errors("tune"):
+        given = given_parameters(classifier)
+        raw = read_arguments(graph, X, y, parts, edge_weights=classifier.edge_weights).raw
+    seed = given["random_state"]
+    with tempfile.TemporaryDirectory(prefix="grandplus-tune-") as folder, named_as_parameters(), one_thread():
+        outcome = tuner.tune(
+            _InMemory(classifier, given, raw, Path(folder)),
+            Path(folder),
+            propagation=_allowed(PROPAGATION, given, set(parameters)),
+            training=_allowed(TRAINING, given, set(parameters)),
+            seed=seed,
+            workers=workers,
+            name="tune" if classifier.verbose else "",
+        )
+    classifier.set_params(random_state=seed, **outcome.change).fit(graph, X, y, **parts)
     classifier.tuning_ = outcome
     return classifier
 
 
-class _Graphs:
-    """Graphs and splits, preprocessed once for each scaling of the features, in a folder each."""
+class _InMemory:
+    """A graph that is preprocessed once for each scaling of its features, and a classifier's parameters."""
 
-    def __init__(self, raw: RawGraph, seed: int, folder: Path) -> None:
-        self.raw, self._seed, self._folder = raw, seed, folder
+    def __init__(self, classifier: GrandPlusClassifier, given: dict[str, Any], raw: RawGraph, folder: Path) -> None:
+        self._given, self._raw, self._folder = given, raw, folder
         self._folders: dict[Preprocess, Path] = {}
+        with argument_errors("tune"):
+            sections_of(given, "grandplus")
+            first = Graph.load(self._folder_of(preprocessing_of(given, raw)))
+        self._suited = classifier.suited(first)
 
-    def folder_of(self, candidate: Candidate) -> Path:
-        return self.folder_for(candidate.preprocess)
+    def candidate(self, change: Change) -> Candidate:
+        changed = self._given | change
+        sections = sections_of(changed, "grandplus")
+        assert sections.pushing
+        # What suits the graph stands where nothing is given.
+        train = sections.method.model_copy(update=self._suited).model_copy(
+            update={name: value for name, value in change.items() if name in self._suited}
+        )
+        matrix, gfpush = sections.pushing.matrix, sections.pushing.gfpush
+        return Candidate(preprocessing_of(changed, self._raw), matrix, gfpush, train, change)
 
-    def folder_for(self, settings: Preprocess) -> Path:
+    def graph(self, candidate: Candidate) -> Path:
+        return self._folder_of(candidate.preprocess)
+
+    def _folder_of(self, settings: Preprocess) -> Path:
         if settings not in self._folders:
-            graph, splits = preprocess(self.raw, settings, seed=self._seed, trials=tuner.TRIALS, name="tune")
+            seed = self._given["random_state"]
+            graph, splits = preprocess(self._raw, settings, seed=seed, trials=tuner.TRIALS, name="tune")
             folder = self._folder / f"graph-{len(self._folders)}"
             folder.mkdir()
             graph.save(folder)
@@ -123,24 +143,9 @@ class _Graphs:
         return self._folders[settings]
 
 
-def _candidates(
-    classifier: GrandPlusClassifier, given: dict[str, Any], fixed: set[str], graphs: _Graphs
-) -> list[Candidate]:
-    """The classifier as it is, and as the portfolio changes it; what was given is fixed."""
-    graph = Graph.load(graphs.folder_for(preprocessing_of(given, graphs.raw)))
-
-    def resolve(change: Change) -> Candidate:
-        changed = given | change
-        sections = sections_of(changed, "grandplus")
-        assert sections.pushing
-        matrix, gfpush = sections.pushing.matrix, sections.pushing.gfpush
-        train = sections.method.model_copy(update=classifier.suited(graph))
-        return Candidate(preprocessing_of(changed, graphs.raw), matrix, gfpush, train, change)
-
-    allowed = [
-        change for change in PORTFOLIO if all(given.get(name) == change[name] for name in fixed.intersection(change))
-    ]
-    return distinct(allowed, resolve, graph)
+def _allowed(changes: Sequence[Change], given: dict[str, Any], fixed: set[str]) -> list[Change]:
+    """Those that leave what was given as it is."""
+    return [change for change in changes if all(given.get(name) == change[name] for name in fixed & change.keys())]
 
 
 def _workers(n_jobs: int) -> int:

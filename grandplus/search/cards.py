@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import io
-import re
 
 from ruamel.yaml import YAML
 
 from grandplus.pipeline.card import ANY, CATALOG, write_card
 from grandplus.pipeline.cases import Case
 from grandplus.pipeline.yaml_files import read_yaml
-
-_TUNED = re.compile(r", tuned for \w+$")
 
 
 def save_card(name: str, case: Case, comment: str) -> bool:
@@ -32,7 +29,8 @@ def save_card(name: str, case: Case, comment: str) -> bool:
         Whether it is staged in git.
     """
     content = read_yaml(CATALOG / f"{case.dataset}.yaml")
-    content["title"] = f"{_TUNED.sub('', content['title'])}, tuned for {case.matrix}"
+    words = f", tuned for {case.matrix}"
+    content["title"] = content["title"].removesuffix(words) + words
     settings = case.settings(1)
     content["preprocess"] = content["preprocess"] | {"features": settings.preprocess.features}
     defaults = settings.model_copy(

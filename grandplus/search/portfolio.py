@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from pathlib import Path
 from typing import Any
 
 from grandplus.graph.graph import Graph
@@ -19,9 +20,9 @@ from grandplus.runtime.storage import key_of, locked
 from grandplus.search.cards import save_card
 from grandplus.search.space import changed
 from grandplus.tuning import tuner
-from grandplus.tuning.candidates import Candidate, distinct
+from grandplus.tuning.candidates import Candidate
 from grandplus.tuning.outcome import Outcome
-from grandplus.tuning.portfolio import PORTFOLIO, Change
+from grandplus.tuning.portfolio import PROPAGATION, TRAINING, Change
 
 MATRIX = "avg"  # of the card as it is
 _OF_MATRICES = {key for family in MATRICES.values() for key in parameters(family)}
@@ -42,7 +43,7 @@ def tune(dataset: str) -> None:
     """
     check_cpu()
     begun, own = time.monotonic(), Case(dataset, MATRIX)
-    print(f"tune {dataset}: {len(PORTFOLIO)} settings, compared on validation nodes", flush=True)
+    print(f"tune {dataset}: {len(PROPAGATION) + len(TRAINING)} settings, compared on validation nodes", flush=True)
     outcome = _compared(own)
     name, best = tuned_name(dataset), case_of(own, outcome.change)
     staged = save_card(name, best, f"By grandplus tune {dataset}: {outcome.gained()}.")
@@ -89,27 +90,33 @@ def tuned_name(dataset: str) -> str:
     return f"{before[1]}-tuned-{int(before[2] or 1) + 1}" if before else f"{dataset}-tuned"
 
 
+class _OfCard:
+    """A card's settings, and its graphs in the store of experiments."""
+
+    def __init__(self, own: Case) -> None:
+        self._own = own
+        self._settings: dict[str, Settings] = {}
+
+    def candidate(self, change: Change) -> Candidate:
+        settings = case_of(self._own, change).settings(tuner.TRIALS)
+        candidate = Candidate(settings.preprocess, settings.matrix, settings.gfpush, settings.train, change)
+        self._settings[candidate.values()] = settings
+        return candidate
+
+    def graph(self, candidate: Candidate) -> Path:
+        return graph_folder(self._settings[candidate.values()])
+
+
 def _compared(own: Case) -> Outcome:
     settings = own.settings(tuner.TRIALS)
     graph = Graph.load(graph_folder(settings))
-    cases: dict[str, Settings] = {}
-
-    def resolve(change: Change) -> Candidate:
-        case = case_of(own, change)
-        values = case.settings(tuner.TRIALS)
-        candidate = Candidate(values.preprocess, values.matrix, values.gfpush, values.train, change)
-        cases[candidate.values()] = values
-        return candidate
-
-    candidates = distinct(PORTFOLIO, resolve, graph)
+    at_most = trials_at_once(graph, settings.train)
     key = key_of({"inputs": inputs_key(settings, graph), "seed": settings.seed}, code_of("train", settings))
     folder = STORE.absolute() / f"tune-{key}"
     folder.mkdir(parents=True, exist_ok=True)
-    at_most = trials_at_once(graph, settings.train)
     with locked(folder.with_suffix(".lock")):
         return tuner.tune(
-            candidates,
-            lambda candidate: graph_folder(cases[candidate.values()]),
+            _OfCard(own),
             folder,
             seed=settings.seed,
             workers=min(environment.workers(), at_most),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from grandplus.graph.fitted import RAW_ROWS
@@ -53,29 +53,34 @@ class Candidate:
         return " ".join(f"{name}={value}" for name, value in self.change.items()) or "as it is"
 
 
-def distinct(changes: Iterable[Change], resolve: Callable[[Change], Candidate], graph: Graph) -> list[Candidate]:
-    """The candidates of some changes, without those that come to the same settings or that the graph rules out.
+def distinct(
+    present: Sequence[Candidate], changes: Iterable[Change], resolve: Callable[[Change], Candidate], graph: Graph
+) -> list[Candidate]:
+    """The candidates of some changes, without those that are there already or that the graph rules out.
 
     Parameters
     ----------
+    present : sequence of Candidate
+        The first of all is that whose features the graph has. If there are none, it is that of the first change.
     changes : iterable of dict
-        The first of them is never left out.
     resolve : callable
         The settings with a change.
     graph : Graph
-        With the features of the first candidate.
 
     Returns
     -------
     list of Candidate
-        In the order of the changes.
+        The new ones, in the order of the changes.
     """
-    candidates: dict[str, Candidate] = {}
+    known = {candidate.values() for candidate in present}
+    new: list[Candidate] = []
     for change in changes:
         candidate = resolve(change)
-        if not candidates or _suits(candidate, next(iter(candidates.values())), graph):
-            candidates.setdefault(candidate.values(), candidate)
-    return list(candidates.values())
+        first = next(iter((*present, *new)), candidate)
+        if candidate.values() not in known and _suits(candidate, first, graph):
+            known.add(candidate.values())
+            new.append(candidate)
+    return new
 
 
 def _suits(candidate: Candidate, first: Candidate, graph: Graph) -> bool:

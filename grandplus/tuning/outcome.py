@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from grandplus.tuning.candidates import Candidate
-from grandplus.tuning.halving import Tried, standard_error
+from grandplus.tuning.scores import Tried, best, standard_error
 
 
 @dataclass(frozen=True)
@@ -43,49 +43,42 @@ class Outcome:
         return self.tried[self.winner].accuracy
 
     def table(self) -> list[dict[str, Any]]:
-        """A mapping for each candidate, the best first.
+        """A mapping for each candidate: the winner, then the others that were trained in full, then all others.
 
         Returns
         -------
         list of dict
-            ``settings``: what the candidate changes. ``rounds``: in how many it took part. ``trials`` and
-            ``val_accuracy``: how many trials the last of these had, and their mean validation accuracy.
+            ``settings``: what the candidate changes. ``steps``: for how long it was trained, at most.
+            ``val_accuracy``: the mean validation accuracy of its trials.
         """
-        ranked = sorted(self.tried, key=lambda one: (one.number != self.winner, -one.round, one.rank))
+        ranked = sorted(self.tried, key=lambda one: (one.number != self.winner, -one.steps, one.rank))
         return [
-            {
-                "settings": str(self.candidates[one.number]),
-                "rounds": one.round + 1,
-                "trials": len(one.scores),
-                "val_accuracy": one.accuracy,
-            }
+            {"settings": str(self.candidates[one.number]), "steps": one.steps, "val_accuracy": one.accuracy}
             for one in ranked
         ]
 
     def gained(self) -> str:
         """What was gained, in a sentence."""
-        trials = f"mean of {len(self.tried[0].scores)} trials"
+        first = self.tried[0]
         if self.winner:
+            points = 100 * (self.after - self.before)
             return (
-                f"{self.candidates[self.winner]}: {self.after:.1%} of validation nodes are right, "
-                f"{self.before:.1%} as it was ({100 * (self.after - self.before):+.1f} points, {trials})"
+                f"{self.candidates[self.winner]}: {self.after:.1%} of validation nodes are right, {self.before:.1%} "
+                f"as it was ({points:+.1f} points, mean of {len(first.scores)} trials)"
             )
-        last = [one for one in self.tried[1:] if one.round == self.tried[0].round]
-        best = min(last, key=lambda one: one.rank, default=None)
-        kept = f"as it is: {self.before:.1%} of validation nodes are right ({trials})"
-        if best is None or best.accuracy <= self.before:
-            return f"{kept}; no other setting is better"
-        gain, noise = 100 * (best.accuracy - self.before), 100 * standard_error(self.tried[0], best)
-        better = self.candidates[best.number]
-        return f"{kept}; {better} has {gain:.1f} points more, with a standard error of {noise:.1f}"
+        kept = f"as it is: {self.before:.1%} of validation nodes are right (mean of {len(first.scores)} trials)"
+        for other in best([one for one in self.tried[1:] if one.steps == first.steps], 1):
+            if other.accuracy > self.before:
+                points, noise = 100 * (other.accuracy - self.before), 100 * standard_error(first, other)
+                better = self.candidates[other.number]
+                return f"{kept}; {better} has {points:.1f} points more, with a standard error of {noise:.1f}"
+        return f"{kept}; no other setting is better"
 
     def __str__(self) -> str:
-        """The table as text, and what was gained."""
+        """The table as text."""
         rows = self.table()
         width = max(len(row["settings"]) for row in rows)
-        head = f"{'settings':<{width}}  rounds  trials  validation accuracy"
-        lines = [
-            f"{row['settings']:<{width}}  {row['rounds']:>6}  {row['trials']:>6}  {row['val_accuracy']:>19.2%}"
-            for row in rows
-        ]
-        return "\n".join([head, *lines])
+        head = f"{'settings':<{width}}  {'steps':>5}  validation accuracy"
+        return "\n".join(
+            [head, *(f"{row['settings']:<{width}}  {row['steps']:>5}  {row['val_accuracy']:>19.2%}" for row in rows)]
+        )

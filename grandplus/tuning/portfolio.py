@@ -1,8 +1,8 @@
 """The portfolio: settings that suit different graphs, as plain data.
 
 Each line says what differs from the settings that are tuned, by the names that `GrandPlusClassifier` has for its
-parameters. The first line changes nothing, so that tuning can say what it has gained. Of equally good settings the
-first one is taken, so those that change little stand first.
+parameters. First the propagation is chosen, as it decides most. Then the settings of training are varied with it. Of
+equally good settings the first one is taken. What suits which kind of graph was studied in ``experiments/defaults``.
 """
 
 from __future__ import annotations
@@ -11,38 +11,37 @@ from typing import Any
 
 Change = dict[str, Any]
 
-DEFAULT: Change = {}
-PORTFOLIO: tuple[Change, ...] = (
-    DEFAULT,
-    # How far to look: less and less of a node's own features.
-    {"matrix": "ppr", "order": 10},
-    {"matrix": "single", "order": 2},
-    {"matrix": "single", "order": 4},
-    {"matrix": "avg", "order": 10},
+# Which matrix, how far it looks, and how many entries its rows keep. The first line changes nothing.
+PROPAGATION: tuple[Change, ...] = (
+    {},
+    {"matrix": "avg", "order": 4, "top_k": 128},
     {"matrix": "avg", "order": 2},
-    {"matrix": "avg", "order": 0, "dropnode": 0.0},  # own features alone, where edges join unlike nodes
-    # How strongly to regularise.
+    {"matrix": "avg", "order": 1},
+    {"matrix": "avg", "order": 0, "dropnode": 0.0},  # own features alone, for edges that join unlike nodes
+    {"matrix": "avg", "order": 8},
+    {"matrix": "avg", "order": 8, "top_k": 128},
+    {"matrix": "ppr", "order": 10, "alpha": 0.2},
+    {"matrix": "ppr", "order": 10, "alpha": 0.5},
+    {"matrix": "single", "order": 1},
+    {"matrix": "single", "order": 2},
+    {"matrix": "single", "order": 4, "top_k": 128},  # far away, for noisy features, or none
+    {"matrix": "single", "order": 8, "top_k": 128},
+)
+
+# With the propagation that was found. Of the lines on features, those apply that the data has.
+TRAINING: tuple[Change, ...] = (
     {"weight_decay": 1e-4},
-    {"weight_decay": 1e-5},
-    {"weight_decay": 1e-2},
-    {"matrix": "ppr", "order": 10, "weight_decay": 1e-4},
-    {"matrix": "single", "order": 2, "weight_decay": 1e-4},
-    {"matrix": "single", "order": 4, "weight_decay": 1e-4},
-    {"matrix": "avg", "order": 2, "weight_decay": 1e-4},
-    {"matrix": "avg", "order": 0, "dropnode": 0.0, "weight_decay": 1e-4},
-    # How large a model.
+    {"weight_decay": 3e-3},
     {"layers": 1},
-    {"layers": 1, "weight_decay": 1e-4},
-    {"matrix": "single", "order": 2, "layers": 1, "weight_decay": 1e-4},
-    {"matrix": "ppr", "order": 10, "layers": 1, "weight_decay": 1e-4},
-    # How features are scaled; one of them applies to features of the data, the other to those made from the graph.
+    {"hidden": 256},
+    {"hidden": 256, "weight_decay": 1e-4},
     {"features": "standardize"},
-    {"features": "standardize", "weight_decay": 1e-2},
     {"features": "row-normalize"},
-    {"features": "row-normalize", "weight_decay": 1e-4},
     {"features": "adjacency"},
     {"features": "standardized-adjacency"},
-    # How many entries a row keeps.
-    {"top_k": 64},
-    {"matrix": "single", "order": 4, "top_k": 64},
+    {"dropnode": 0.2},
+    {"dropout_input": 0.2, "dropout_hidden": 0.2},
+    {"batchnorm": True},
+    {"lambda_max": 0.0},
+    {"confidence": 0.7},
 )

@@ -21,7 +21,7 @@ from grandplus.propagation.rows import Rows
 from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.storage import finished_whole
 from grandplus.tuning.candidates import Candidate
-from grandplus.tuning.halving import Score
+from grandplus.tuning.scores import Score
 
 
 @dataclass(frozen=True)
@@ -65,11 +65,26 @@ def score(scores: Path, training: Training) -> Score:
         A folder of scores.
     training : Training
     """
-    file = scores / f"{training.key}.json"
+    file = _file(scores, training)
     if not file.exists():
         with finished_whole(file) as partial:
             partial.write_text(json.dumps(_to_json(_score(training))), encoding="utf-8")
     return _from_json(json.loads(file.read_text(encoding="utf-8")))
+
+
+def kept(scores: Path, training: Training) -> bool:
+    """Whether a folder has the score of a training.
+
+    Parameters
+    ----------
+    scores : Path
+    training : Training
+    """
+    return _file(scores, training).exists()
+
+
+def _file(scores: Path, training: Training) -> Path:
+    return scores / f"{training.key}.json"
 
 
 def _score(training: Training) -> Score:

@@ -1,50 +1,77 @@
-"""Tuning: what candidates have in common is made once, then they are compared round by round."""
+"""Tuning: the portfolio is compared on validation nodes, first briefly, and the best of it in full."""
 
 from __future__ import annotations
 
 import functools
 import hashlib
 import json
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Protocol
 
-from grandplus.graph.adjacency import Adjacency
+from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Splits
 from grandplus.propagation.gfpush import gfpush
 from grandplus.runtime import pools
 from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.progress import Progress, Silent
-from grandplus.tuning.candidates import Candidate
-from grandplus.tuning.halving import ROUNDS, Round, Score, halve, winner
+from grandplus.tuning.candidates import Candidate, distinct
 from grandplus.tuning.outcome import Outcome
-from grandplus.tuning.training import Training, score
+from grandplus.tuning.portfolio import PROPAGATION, TRAINING, Change
+from grandplus.tuning.scores import Score, Tried, best, winner
+from grandplus.tuning.training import Training, kept, score
 
-TRIALS = 1 + max(trial for one in ROUNDS for trial in one.trials)
+TRIALS = 2  # of each candidate, each with its seed and its split
+BRIEFLY, FULLY = 400, 2000  # steps at most
+FINALISTS = 3  # beside the first candidate
+
+
+class Dataset(Protocol):
+    """What is tuned: settings, and the graphs that they lead to."""
+
+    def candidate(self, change: Change) -> Candidate:
+        """The settings with a change.
+
+        Parameters
+        ----------
+        change : dict
+        """
+
+    def graph(self, candidate: Candidate) -> Path:
+        """A folder with the graph as a candidate preprocesses it, and the splits of ``TRIALS`` trials.
+
+        Parameters
+        ----------
+        candidate : Candidate
+        """
 
 
 def tune(
-    candidates: Sequence[Candidate],
-    graph_of: Callable[[Candidate], Path],
+    dataset: Dataset,
     folder: Path,
     *,
+    propagation: Sequence[Change] = PROPAGATION,
+    training: Sequence[Change] = TRAINING,
     seed: int = 0,
     workers: int = 1,
     name: str = "",
 ) -> Outcome:
-    """Compare candidates on validation nodes; no label of a test node is seen.
+    """Compare settings on validation nodes; no label of a test node is seen.
 
-    The outcome is the same for any number of workers. Scores are kept, so tuning that was interrupted goes on.
+    All propagations are trained briefly, then all settings of training with the best propagation, then the best three
+    of all and the first one in full. The outcome is the same for any number of workers. Scores are kept, so tuning
+    that was interrupted goes on.
 
     Parameters
     ----------
-    candidates : sequence of Candidate
-        The first is the one to be improved on.
-    graph_of : callable
-        Gives a folder with the graph of a candidate and the splits of ``TRIALS`` trials.
+    dataset : Dataset
     folder : Path
-        For rows and scores. Its name must depend on the graph, the splits and the code, as what it holds is reused.
+        For rows and scores. Its name must depend on the graph, the splits and the code, as its scores are reused.
+    propagation, training : sequence of dict, optional
+        The portfolio. The first propagation is what is to be improved on.
     seed : int
         Trial i is trained with the seed (seed, i).
     workers : int
@@ -59,51 +86,84 @@ def tune(
     Raises
     ------
     GrandPlusError
-        None of the candidates can be trained.
+        None of the settings can be trained.
     """
-    graphs = [graph_of(candidate) for candidate in candidates]
-    inputs = list(zip(candidates, graphs, _push(candidates, graphs[0], folder), strict=True))
+    graph = Graph.load(dataset.graph(dataset.candidate(propagation[0])))
+    candidates = distinct([], propagation, dataset.candidate, graph)
     scores = folder / "scores"
     scores.mkdir(parents=True, exist_ok=True)
-    best = 0.0
+    rows = _RowFolders(folder, graph, max(candidate.gfpush.top_k for candidate in candidates))
 
-    def train(one: Round, numbers: list[int]) -> list[tuple[Score, ...]]:
-        nonlocal best
-        trainings = [Training(*inputs[number], seed, trial, one.steps) for number in numbers for trial in one.trials]
+    def train(numbers: Sequence[int], steps: int) -> list[Tried]:
+        trainings = []
+        for candidate in (candidates[number] for number in numbers):
+            place = dataset.graph(candidate)
+            for trial in range(TRIALS):
+                training = Training(candidate, place, rows.of(candidate), seed, trial, steps)
+                if not kept(scores, training):
+                    rows.make(candidate, place)
+                trainings.append(training)
         results = []
         for result in _map(pool, functools.partial(score, scores), trainings):
             results.append(result)
-            best = max(best, result.accuracy)
-            bar.update(one.steps)
-        each = len(one.trials)
-        return [tuple(results[start : start + each]) for start in range(0, len(results), each)]
+            bar.update(steps)
+        starts = range(0, len(results), TRIALS)
+        parts = [tuple(results[start : start + TRIALS]) for start in starts]
+        return [Tried(number, steps, part) for number, part in zip(numbers, parts, strict=True)]
 
-    total = sum(one.steps * len(one.trials) * min(one.enter or len(inputs), len(inputs)) for one in ROUNDS)
-    shown = Progress(name, total, "step", note=lambda: f"best so far {best:.1%}") if name else Silent()
-    with _pool(workers) as pool, shown as bar:
-        tried = halve(len(inputs), train)
-    chosen = winner(tried)
+    with _pool(workers) as pool, _progress(name, len(candidates) + len(training)) as bar:
+        tried = train(range(len(candidates)), BRIEFLY)
+        for found in best(tried, 1):
+            changes = [candidates[found.number].change | change for change in training]
+            further = distinct(candidates, changes, dataset.candidate, graph)
+            candidates += further
+            tried += train(range(len(tried), len(candidates)), BRIEFLY)
+        finalists = sorted(one.number for one in best(tried[1:], FINALISTS))
+        first, *others = train([0, *finalists], FULLY)
+    for one in (first, *others):
+        tried[one.number] = one
+    rows.remove()
+    chosen = winner(first, others)
     if chosen.failed:
         raise GrandPlusError(f"none of {len(tried)} settings could be trained: {chosen.failed}")
-    return Outcome(list(candidates), tried, chosen.number)
+    return Outcome(candidates, tried, chosen.number)
 
 
-def _push(candidates: Sequence[Candidate], graph: Path, folder: Path) -> list[Path]:
-    """The folder with the rows of each candidate: those of a matrix are pushed once, with the largest k."""
-    adjacency, nodes = Adjacency.load(graph), Splits.load(graph).needing_rows()
-    keys = [(tuple(candidate.matrix.weights().tolist()), candidate.gfpush.rmax) for candidate in candidates]
-    largest = dict.fromkeys(keys, 0)
-    for key, candidate in zip(keys, candidates, strict=True):
-        largest[key] = max(largest[key], candidate.gfpush.top_k)
-    folders = {}
-    for (weights, rmax), top_k in largest.items():
-        digest = hashlib.sha256(json.dumps([weights, rmax, top_k]).encode()).hexdigest()[:16]
-        target, partial = (folder / f"rows-{digest}{ending}" for ending in ("", ".partial"))
-        if not target.exists():
-            gfpush(adjacency, nodes, weights=weights, rmax=rmax, top_k=top_k).save(partial)
-            partial.rename(target)
-        folders[weights, rmax] = target
-    return [folders[key] for key in keys]
+class _RowFolders:
+    """Rows of the nodes that trials need: those of a matrix are pushed once, when they are first needed, with k large
+    enough for all."""
+
+    def __init__(self, folder: Path, graph: Graph, top_k: int) -> None:
+        self._folder, self._graph, self._top_k = folder, graph, top_k
+
+    def of(self, candidate: Candidate) -> Path:
+        """The folder of a candidate's rows."""
+        push = [candidate.matrix.weights().tolist(), candidate.gfpush.rmax, self._width(candidate)]
+        return self._folder / f"rows-{hashlib.sha256(json.dumps(push).encode()).hexdigest()[:16]}"
+
+    def make(self, candidate: Candidate, graph: Path) -> None:
+        target = self.of(candidate)
+        if target.exists():
+            return
+        nodes, weights = Splits.load(graph).needing_rows(), candidate.matrix.weights()
+        width = self._width(candidate)
+        rows = gfpush(self._graph, nodes, weights=weights, rmax=candidate.gfpush.rmax, top_k=width)
+        partial = target.with_name(f"{target.name}.partial")
+        rows.save(partial)
+        partial.rename(target)
+
+    def remove(self) -> None:
+        for folder in self._folder.glob("rows-*"):
+            shutil.rmtree(folder)
+
+    def _width(self, candidate: Candidate) -> int:
+        return max(self._top_k, candidate.gfpush.top_k)
+
+
+def _progress(name: str, candidates: int) -> Progress | Silent:
+    """Of steps, at most."""
+    steps = TRIALS * (candidates * BRIEFLY + (1 + FINALISTS) * FULLY)
+    return Progress(name, steps, "step") if name else Silent()
 
 
 def _map(pool: Executor | None, function: Callable[..., Score], trainings: list[Training]) -> Iterator[Score]:

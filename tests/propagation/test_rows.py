@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from graphs import FIVE, graphs, mixtures
+from graphs import FIVE, graphs, mixtures, seeded
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -310,6 +310,24 @@ def test_positions_of_any_nodes(nodes, data):
     rows = replace(made(len(nodes)), node=np.array(sorted(nodes), np.int64))
     wanted = np.array(data.draw(st.lists(st.sampled_from(sorted(nodes)))) if nodes else [], np.int64)
     assert np.array_equal(rows.node[rows.positions(wanted)], wanted)
+
+
+@pytest.mark.parametrize("top_k", [1, 4, 9])
+def test_the_largest_are_those_that_a_smaller_k_keeps(top_k):
+    nodes = np.arange(0, 300, 3)
+    graph = as_adjacency(seeded(300, 3000).matrix)
+    long, short = (gfpush(graph, nodes, weights=[0.2] * 5, rmax=1e-4, top_k=k) for k in (9, top_k))
+    largest = long.largest(top_k)
+    assert largest.info == short.info
+    for part in ("node", "neighbors", "values"):
+        assert getattr(largest, part).tobytes() == getattr(short, part).tobytes()
+    np.testing.assert_allclose(largest.l1_error, short.l1_error, atol=1e-6)
+
+
+@pytest.mark.parametrize("top_k", [0, 4])
+def test_there_are_no_more_than_were_kept(top_k):
+    with pytest.raises(ArgumentError, match=f"top_k is {top_k}; expected from 1 to 3, as the rows have"):
+        made().largest(top_k)
 
 
 def test_to_csr_by_hand():
