@@ -21,7 +21,7 @@ from grandplus.runtime import pools
 
 INVERSE_PENALTIES = (1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3, 1e4)  # scikit-learn's C, from the strongest penalty on
 UNCHOSEN = 1.0  # of them, where there is no validation node
-PATIENCE = 2  # weaker penalties in a row that gain nothing on validation
+PATIENCE = 2  # weaker penalties in a row that gain nothing on validation, once features tell something
 MOST_STEPS = 300  # of L-BFGS; with hardly any penalty more steps change few predictions
 BLOCK = 8192  # nodes at a time
 
@@ -104,6 +104,7 @@ def fit_linear(
     if not len(val):
         return next(_path(inputs, targets, [UNCHOSEN], lookup))
     held_out, labels = inputs_of(val), problem.labels(val)
+    majority = np.bincount(labels).max() / len(labels)  # what a penalty that hides all features comes to
     best, chosen, since = -1.0, None, 0
     for linear in _path(inputs, targets, INVERSE_PENALTIES, lookup):
         predicted = candidates[linear.scores(held_out).argmax(axis=1)]
@@ -111,7 +112,7 @@ def fit_linear(
         since += 1
         if accuracy > best:
             best, chosen, since = accuracy, linear, 0
-        if since == PATIENCE:
+        if since >= PATIENCE and best > majority:
             break
     assert chosen is not None
     return chosen

@@ -139,6 +139,19 @@ def test_without_features_logistic_regression_predicts_the_majority(features):
     assert found["logistic_regression"] == found["propagated_logistic_regression"] == found["majority"]
 
 
+def test_features_of_small_values_are_not_hidden_by_strong_penalties(communities):
+    """As those of long rows that sum to 1: the first penalties leave nothing but the majority class."""
+    [split] = random_splits(240, 1)
+    small = Graph(
+        communities.adjacency,
+        np.eye(3, dtype=np.float32)[communities.labels] / 100,
+        communities.labels,
+        communities.classes,
+        communities.node_ids,
+    )
+    assert scored(small, split)["logistic_regression"] == [(1.0, 1.0)]
+
+
 def test_one_class_among_training_nodes():
     graph = graph_of(seeded(8, 20), np.ones((8, 1), np.float32), [1, 1, 0, 1, 1, 0, 1, 0], 3)
     found = scored(graph, split_of([0, 1], [2, 3], [4, 5, 6, 7]))
