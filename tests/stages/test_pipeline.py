@@ -257,6 +257,16 @@ def test_predictions_and_metrics_agree(project):
         assert sum(probabilities) == pytest.approx(1, abs=1e-5)
 
 
+def test_what_speaks_against_the_result_is_said(project):
+    """Four epochs are no training."""
+    findings = json.loads((project.folder / "reports/diagnosis.json").read_text())["findings"]
+    [ended] = [finding for finding in findings if finding["name"] == "ended_at_max_epochs"]
+    assert ended["advice"] == "train.max_epochs=8 or train.lr=0.02"
+    assert re.search(rf"^diagnosis +\S.*\n(.*\n)*? +{ended['observation']}\n +try", project.grandplus("results"), re.M)
+    project.grandplus("report")
+    assert ended["observation"][1:] in (project.folder / "reports/report.html").read_text()
+
+
 def test_the_table_to_take_is_the_calibrated_trial(project):
     """With one trial there is nothing to average."""
     folder = project.folder / "data/predictions"

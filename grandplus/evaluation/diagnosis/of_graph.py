@@ -84,16 +84,20 @@ def small_classes(facts: GraphFacts) -> Remark | None:
 
 def _are_constant(features: Features) -> bool:
     """Whether all rows are equal; this ends at the first block with another row."""
-    first = features[[0]]
-    for rows in blocks_of(features.shape[0]):
-        block = features[rows]
-        if sp.issparse(features):
-            stored = np.unique(np.diff(block.indptr))
-            if len(stored) > 1 or (abs(block - sp.csr_array(np.ones((block.shape[0], 1))) @ first)).max() > 0:
-                return False
-        elif (block != first).any():
+    if not sp.issparse(features):
+        return all(bool((features[rows] == features[0]).all()) for rows in blocks_of(len(features)))
+    width = int(features.indptr[1])  # of the first row: scipy would copy all indices to take rows
+    indices, data = features.indices[:width], features.data[:width]
+
+    def are_equal(rows: slice) -> bool:
+        ends = features.indptr[rows.start : rows.stop + 1]
+        if (np.diff(ends) != width).any():
             return False
-    return True
+        stored = slice(ends[0], ends[-1])
+        pairs = (features.indices[stored], indices), (features.data[stored], data)
+        return all(bool((values == np.tile(first, len(ends) - 1)).all()) for values, first in pairs)
+
+    return all(are_equal(rows) for rows in blocks_of(features.shape[0]))
 
 
 def _labelled_edges(facts: GraphFacts) -> NDArray[np.int64]:
