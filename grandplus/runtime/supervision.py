@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import multiprocessing
 import os
+import signal
 import threading
 import time
 from pathlib import Path
@@ -25,9 +26,13 @@ def end_with_starter() -> None:
 
 
 def end_with_parent_process() -> None:
-    """End this worker process of `multiprocessing` as soon as its parent is gone."""
+    """End this worker process of `multiprocessing` as soon as its parent is gone.
+
+    Ctrl-C goes to all processes of a terminal. It is left to the parent, or each worker would print a traceback.
+    """
     parent = multiprocessing.parent_process()
     assert parent is not None
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def exit_after_parent() -> None:
         parent.join()

@@ -4,6 +4,7 @@ import math
 import multiprocessing
 import operator
 import os
+import signal
 import threading
 import time
 from concurrent.futures.process import BrokenProcessPool
@@ -126,6 +127,18 @@ def test_what_others_are_at_is_not_waited_for(error):
         work()
     assert isinstance(tasks[0].exception(), BrokenProcessPool)
     assert multiprocessing.active_children() == []
+
+
+def test_ctrl_c_is_left_to_the_parent(tmp_path, capfd):
+    """A terminal sends it to all processes: a worker that waited for a task ended with "Process SpawnProcess-1:"."""
+    (tmp_path / "first").mkdir()
+    (tmp_path / "second").mkdir()
+    with processes(2) as pool:
+        workers = set(pool.map(meet, [tmp_path / "first"] * 2, [2] * 2))
+        for worker in workers:
+            os.kill(worker, signal.SIGINT)
+        assert set(pool.map(meet, [tmp_path / "second"] * 2, [2] * 2)) == workers
+    assert capfd.readouterr().err == ""
 
 
 def test_workers_that_are_stopped_leave_no_error_behind(monkeypatch):
