@@ -152,17 +152,18 @@ def _given(params: dict[str, Any], section: str, matrix: str, model: str) -> dic
         if users[key] and chosen not in users[key]:
             found = f"{section}.{key} = {value} has no effect, as {kind} is {chosen}"
             raise GrandPlusError(found, where=PARAMS, fix=f"set it to null, or {kind} to {' or '.join(users[key])}")
-    if section == "gfpush" and not settings_of(model).NEEDS_ROWS:
-        _check_no_rows(given, matrix, model)
+    if not settings_of(model).NEEDS_ROWS:
+        _check_no_rows(section, given, matrix, model)
     return given
 
 
-def _check_no_rows(given: dict[str, Any], matrix: str, model: str) -> None:
-    """Of rows that the method does without, params.yaml sets only what the matrix requires."""
+def _check_no_rows(section: str, given: dict[str, Any], matrix: str, model: str) -> None:
+    """Of a method without rows, params.yaml sets nothing of these but what the matrix requires, and no U'."""
     required = parameters(MATRICES[matrix])
+    unused = {"gfpush": given.keys() - {key for key in required if required[key]}, "preprocess": {"unlabelled"}}
     for key, value in given.items():
-        if not required.get(key):
-            found = f"gfpush.{key} = {value} has no effect, as model is {model}"
+        if key in unused.get(section, ()):
+            found = f"{section}.{key} = {value} has no effect, as model is {model}"
             methods = " or ".join(name for name in NAMES if settings_of(name).NEEDS_ROWS)
             raise GrandPlusError(found, where=PARAMS, fix=f"set it to null, or model to {methods}")
 
