@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from grandplus.graph.files import map_array
 from grandplus.graph.symmetrize import symmetrize
 from grandplus.runtime.errors import ArgumentError, ArtifactError
+from grandplus.runtime.paths import as_path
 
 INT32_IDS = 2**31  # node ids below this are stored as int32
 
@@ -55,8 +56,9 @@ class Adjacency:
         digest.update(self.indices.data)
         return digest.hexdigest()
 
-    def save(self, folder: Path) -> None:
+    def save(self, folder: Path | str) -> None:
         """Write both arrays into an existing folder."""
+        folder = as_path(folder, "folder")
         np.save(folder / "indptr.npy", self.indptr)
         np.save(folder / "indices.npy", self.indices)
 
@@ -69,7 +71,7 @@ class Adjacency:
         ArtifactError
             A file is missing or damaged.
         """
-        folder = Path(folder).absolute()
+        folder = as_path(folder, "folder").absolute()
         return cls(map_array(folder / "indptr.npy"), map_array(folder / "indices.npy"), folder)
 
     def __reduce__(self) -> tuple[Any, ...]:

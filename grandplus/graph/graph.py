@@ -22,6 +22,7 @@ from grandplus.graph.features import Features, csr_of
 from grandplus.graph.files import map_array, read_json, read_parquet, write_json
 from grandplus.graph.fitted import FittedFeatures
 from grandplus.runtime.errors import ArgumentError, ArtifactError
+from grandplus.runtime.paths import as_path
 
 FORMAT_VERSION = 1
 
@@ -69,13 +70,14 @@ class Graph:
                     f"{name} has shape {shape}", expected=f"{expected}, as the adjacency has {nodes} nodes"
                 )
 
-    def save(self, folder: Path) -> None:
+    def save(self, folder: Path | str) -> None:
         """Write the files into an existing folder.
 
         Parameters
         ----------
-        folder : Path
+        folder : path
         """
+        folder = as_path(folder, "folder")
         self.adjacency.save(folder)
         if not sp.issparse(self.features):
             np.save(folder / "features.npy", self.features)
@@ -104,7 +106,7 @@ class Graph:
         ArtifactError
             A file is missing or damaged, or of another format.
         """
-        folder = Path(folder)
+        folder = as_path(folder, "folder")
         facts, classes = read_json(folder / "graph.json"), read_json(folder / "classes.json")
         if not isinstance(facts, dict) or not isinstance(classes, list):
             raise ArtifactError("graph.json or classes.json is damaged", where=folder, expected="a mapping and a list")

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from grandplus.graph.files import read_parquet
 from grandplus.runtime.errors import ArgumentError, GrandPlusError
+from grandplus.runtime.paths import as_path
 
 Nodes = NDArray[np.int64]
 PARTS = ("train", "val", "test", "unlabelled")
@@ -126,8 +127,9 @@ class Splits:
                 expected="some in every trial, or in none",
             )
 
-    def save(self, folder: Path) -> None:
+    def save(self, folder: Path | str) -> None:
         """Write ``splits.parquet`` into an existing folder."""
+        folder = as_path(folder, "folder")
         metadata = {REST: ",".join(sorted(self.rest)), b"nodes": str(self.nodes), b"trials": str(self.trials)}
         pq.write_table(self.table.replace_schema_metadata(metadata), folder / "splits.parquet")
 
@@ -140,7 +142,7 @@ class Splits:
         ArtifactError
             The file is missing or damaged.
         """
-        table = read_parquet(Path(folder) / "splits.parquet")
+        table = read_parquet(as_path(folder, "folder") / "splits.parquet")
         metadata = table.schema.metadata
         rest = frozenset(filter(None, metadata[REST].decode().split(",")))
         return cls(int(metadata[b"nodes"]), int(metadata[b"trials"]), table, rest)

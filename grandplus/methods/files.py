@@ -11,6 +11,7 @@ from safetensors import SafetensorError, safe_open
 from grandplus.methods.protocol import FORMAT_VERSION, HEADER, Model
 from grandplus.methods.registry import method_of, settings_of
 from grandplus.runtime.errors import ArgumentError, ArtifactError, GrandPlusError
+from grandplus.runtime.paths import as_path
 from grandplus.runtime.validation import validated
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ def load_model(file: Path | str, device: str = "cpu") -> Model:
     ArtifactError
         The file is missing, damaged or no model of this format.
     """
+    file = as_path(file, "file")
     _check_device(device)
     try:
         with safe_open(str(file), framework="pt") as content:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Split
 from grandplus.propagation.rows import Rows
+from grandplus.runtime.paths import as_path
 from grandplus.runtime.storage import finished_whole
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ class Model(ABC):
         }
         tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in self.tensors().items()}
         content = save(tensors, metadata={HEADER: json.dumps(header, sort_keys=True)})
-        with finished_whole(Path(file)) as partial:
+        with finished_whole(as_path(file, "file")) as partial:
             partial.write_bytes(content)
 
 

@@ -20,6 +20,7 @@ from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Nodes, Splits
 from grandplus.prediction.temperature import fit_temperature, tempered
 from grandplus.runtime.errors import ArtifactError
+from grandplus.runtime.paths import as_path
 from grandplus.runtime.storage import finished_whole
 
 CALIBRATION = "calibration.json"
@@ -68,14 +69,14 @@ class Calibration:
         """
         return np.asarray(confidence >= (math.inf if self.threshold is None else np.float32(self.threshold)))
 
-    def save(self, file: Path) -> None:
+    def save(self, file: Path | str) -> None:
         """Write it as JSON, whole or not at all."""
         content = asdict(self) | {"precision": PRECISION, "certainty": CERTAINTY}
-        with finished_whole(file) as partial:
+        with finished_whole(as_path(file, "file")) as partial:
             partial.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
 
     @classmethod
-    def load(cls, file: Path) -> Self:
+    def load(cls, file: Path | str) -> Self:
         """Read it back.
 
         Raises
@@ -83,6 +84,7 @@ class Calibration:
         ArtifactError
             The file is missing or damaged.
         """
+        file = as_path(file, "file")
         try:
             content = json.loads(file.read_text(encoding="utf-8"))
             return cls(tuple(content["temperatures"]), content["threshold"])

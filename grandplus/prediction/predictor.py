@@ -23,6 +23,7 @@ from grandplus.propagation.gfpush import push_rows
 from grandplus.propagation.rows import Rows, RowsInfo
 from grandplus.runtime import environment
 from grandplus.runtime.errors import ArgumentError, ArtifactError, GrandPlusError
+from grandplus.runtime.paths import as_path
 from grandplus.runtime.sizes import size_text
 
 ROW_ENTRIES = 2**14  # that a row keeps at most
@@ -98,7 +99,7 @@ class Predictor:
         GrandPlusError
             The models are too large for ``GRANDPLUS_MEMORY``.
         """
-        data = Path(data)
+        data = as_path(data, "data")
         models = _load_models(data, dataset)
         graph, info = Graph.load(data / "graph"), RowsInfo.load(data / "rows")
         calibration = Calibration.load(data / "predictions" / CALIBRATION)

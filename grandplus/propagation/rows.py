@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from grandplus.runtime.errors import ArgumentError, ArtifactError
+from grandplus.runtime.paths import as_path
 from grandplus.runtime.storage import finished_whole
 
 ROWS_A_SHARD = 4096
@@ -73,7 +74,8 @@ class RowsInfo:
         ArtifactError
             The folder holds no shard, or a damaged one.
         """
-        file = Path(folder) / _complete_set(Path(folder))[0]
+        folder = as_path(folder, "folder")
+        file = folder / _complete_set(folder)[0]
         try:
             return _info(pq.read_schema(file), file)
         except (pa.ArrowException, OSError) as error:
@@ -225,7 +227,7 @@ class Rows:
         folder : path
             It is made if there is none.
         """
-        folder = Path(folder)
+        folder = as_path(folder, "folder")
         folder.mkdir(parents=True, exist_ok=True)
         written = set()
         for file, start, end in shards(len(self)):
@@ -269,7 +271,7 @@ class Rows:
         ArtifactError
             A shard is missing, damaged, of another graph or of another schema. The error names the file.
         """
-        folder = Path(folder)
+        folder = as_path(folder, "folder")
         files = [folder / name for name in _complete_set(folder)]
         tables = [_read_shard(file) for file in files]
         infos = [_info(table.schema, file) for table, file in zip(tables, files, strict=True)]

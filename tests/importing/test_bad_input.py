@@ -215,7 +215,7 @@ CASES: dict[str, tuple[dict[str, bytes], list[str], int, list[str]]] = {
     "a single class": (tables(nodes_csv().replace(b",b,", b",a,")), FEW, 2, ["every labelled node is of class a; exp"]),
     "a small class": (
         tables(), [], 2,
-        ["class a has 6 nodes; expected at least 20 to train and 30 to validate", "lower --train-per-class or --val-per-class, or set"],
+        ["class a has 6 nodes; expected at least 20 to train and 30 to validate", "lower --train-per-class or"],
     ),
     "a small class, shrunk": (tables(), ["--shortage", "shrink"], 0, ["2 nodes train, 6 validate, 4 test"]),
     # --- Splits
