@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, ClassVar, Self
@@ -36,6 +36,7 @@ from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Splits
 from grandplus.methods.protocol import Model, Scores, Task
 from grandplus.methods.registry import method_of
+from grandplus.methods.remaining import Course, Estimate
 from grandplus.methods.settings import MethodSettings
 from grandplus.prediction.calibration import HeldOut, mean_of
 from grandplus.propagation.gfpush import gfpush
@@ -194,7 +195,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _train(self, graph: Graph, splits: Splits, rows: Rows | None, settings: MethodSettings, seed: int) -> Facts:
         """Train all trials, and predict with each; how it went."""
         method, device = method_of(self._method), environment.device()
-        held_out, latest = HeldOut(graph, splits), _Latest()
+        held_out = HeldOut(graph, splits)
+        latest = _Latest(Estimate.of(settings, len(splits.of(0).train), splits.trials))
         known, models, trained_trials = GraphFacts.of_splits(graph, splits), list[Model](), list[Trial]()
 
         def trials() -> Iterator[tuple[NDArray[np.float32], float]]:
@@ -202,7 +204,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             for trial in range(splits.trials):
                 split = splits.of(trial)
                 task = Task(graph, split, rows, [seed, trial], device)
-                trained = method.fit(task, settings, watch=latest.watch)
+                trained = method.fit(task, settings, watch=latest.watch_of_next())
                 model = trained.model
                 models.append(model)
                 shared = model.shared_inputs(graph) if shared is None else shared
@@ -213,7 +215,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 bar.update()
 
         name = type(self).__name__
-        with Progress(name, splits.trials, "trial", note=latest.note) if self.verbose else Silent() as bar:
+        told = Progress(name, splits.trials, "trial", note=latest.note, remaining=False)  # the note knows better
+        with told if self.verbose else Silent() as bar:
             self._probabilities = mean_of(trials())
         self.models_, self.calibration_ = models, held_out.calibration()
         return Facts(graph=graph, labelled=known.labelled, trials=trained_trials, settings=settings, rows=rows)
@@ -230,16 +233,26 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 class _Latest:
-    """The latest validation, for a note on how training goes."""
+    """The latest validation and the time that is left, for a note on how training goes."""
 
-    def __init__(self) -> None:
-        self._scores: Scores = {}
+    def __init__(self, estimate: Estimate) -> None:
+        self._estimate, self._courses, self._scores = estimate, list[Course](), Scores()
 
-    def watch(self, scores: Scores) -> None:
-        self._scores = scores
+    def watch_of_next(self) -> Callable[[Scores], None]:
+        for course in self._courses:
+            course.ended = True
+        self._courses.append(Course())
+        return self._watch
 
     def note(self) -> str:
-        return "step {step:.0f}, validation {val_accuracy:.1%}".format(**self._scores) if self._scores else ""
+        if not self._scores:
+            return ""
+        step = "step {step:.0f}, validation {val_accuracy:.1%}".format(**self._scores)
+        return "; ".join(filter(None, [self._estimate.text(self._courses), step]))
+
+    def _watch(self, scores: Scores) -> None:
+        self._courses[-1].note(scores)
+        self._scores = scores
 
 
 def _at_suited_order(pushing: Pushing, graph: Graph, splits: Splits) -> Pushing:

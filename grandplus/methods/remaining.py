@@ -6,10 +6,12 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Self
 
 from tqdm import tqdm
 
 from grandplus.methods.protocol import Scores
+from grandplus.methods.settings import MethodSettings
 
 
 @dataclass
@@ -80,6 +82,11 @@ class Estimate:
     most: int | None
     patience: int | None
     earlier: Sequence[int] = ()
+
+    @classmethod
+    def of(cls, settings: MethodSettings, labelled: int, trials: int, earlier: Sequence[int] = ()) -> Self:
+        """An estimate for trials of these settings, with this many training nodes."""
+        return cls(trials, settings.most_steps(labelled), settings.patience_steps(), earlier)
 
     def text(self, courses: Sequence[Course]) -> str:
         """Tell how much time is left.

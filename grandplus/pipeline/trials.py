@@ -123,8 +123,7 @@ def _estimate(graph: Path, out: Path, settings: Settings, missing: list[int]) ->
     labelled = len(Splits.load(graph).of(0).train)
     there = sorted(set(range(settings.trials)).difference(missing))
     steps = [pq.read_table(history_file(out, trial), columns=["step"])["step"][-1].as_py() for trial in there]
-    train = settings.train
-    return Estimate(len(missing), train.most_steps(labelled), train.patience_steps(), steps)
+    return Estimate.of(settings.train, labelled, len(missing), steps)
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,11 @@ from sklearn.exceptions import NotFittedError
 
 from grandplus import GrandPlusClassifier
 from grandplus.datasets.raw import RawGraph
+from grandplus.estimator.base import _Latest
 from grandplus.graph.settings import Preprocess
 from grandplus.importing.card import card_text
 from grandplus.methods.grandplus.settings import Settings as Train
+from grandplus.methods.remaining import Estimate
 from grandplus.propagation.matrices import Average
 from grandplus.propagation.settings import GFPush
 from grandplus.runtime.errors import ArgumentError, GrandPlusError
@@ -240,6 +242,20 @@ def test_progress_is_shown_on_a_terminal(terminal, monkeypatch, capsys):
     assert capsys.readouterr().err == ""
     small(max_epochs=3, trials=2, verbose=True).fit(adjacency, X, y)
     assert ("GrandPlusClassifier: 100%" in capsys.readouterr().err) == terminal
+
+
+def test_the_time_that_is_left_is_told_beside_the_latest_validation(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr("grandplus.methods.remaining.time.monotonic", lambda: now[0])
+    latest = _Latest(Estimate(2, most=1000, patience=100))
+    watch = latest.watch_of_next()
+    assert latest.note() == ""
+    for now[0], step in ((0.0, 0), (2.0, 20)):
+        watch({"step": step, "val_accuracy": 0.8, "val_loss": 0.5 - step})
+    # 100 steps each, at 10 steps a second.
+    assert latest.note() == "00:22 left if validation improves no more, at most 03:18; step 20, validation 80.0%"
+    latest.watch_of_next()({"step": 0, "val_accuracy": 0.7, "val_loss": 1.0})
+    assert latest.note() == "about 00:10 left; step 0, validation 70.0%"
 
 
 ADJACENCY, X, Y = problem()

@@ -47,7 +47,7 @@ def test_a_trial_notes_its_latest_but_not_each(tmp_path, monkeypatch):
     watch.end()
     note = json.loads((tmp_path / "trial-00000.json").read_text())
     assert note["scores"] == SCORES | {"step": 40}
-    assert note["course"] == {"step": 40, "gained": 10, "seconds": 1.2, "ended": True}
+    assert note["course"] == {"step": 40, "gained": 40, "seconds": 1.2, "ended": True}
 
 
 def test_what_is_left_is_told_before_a_trial_has_ended(tmp_path, monkeypatch):
@@ -57,8 +57,8 @@ def test_what_is_left_is_told_before_a_trial_has_ended(tmp_path, monkeypatch):
         watch = Watch(tmp_path / "notes", 0)
         for now[0], step in ((0.0, 0), (2.0, 20)):
             watch(SCORES | {"step": step})
-        # 80 steps, and 100 of the other trial, at 10 steps a second.
-        left = "00:18 left if validation improves no more, at most 03:18"
+        # 100 steps, and 120 of the other trial, at 10 steps a second.
+        left = "00:22 left if validation improves no more, at most 03:18"
         assert partial.sum_up() == f"{left}; step 20 on average, validation accuracy 80.0 %"
         watch.end()
         assert partial.sum_up().startswith("about 00:02 left; step 20 on average")
