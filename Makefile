@@ -50,5 +50,5 @@ lock:
 	  --generate-hashes --no-header --no-annotate --override requirements/without-torch.in --output-file requirements/main.lock
 	sed -i '1i # Made by make lock; all but PyTorch, which stands in requirements/torch.lock.' requirements/main.lock
 
-clean: ## remove unfinished work and results; DVC's cache and downloads stay
+clean: ## remove unfinished work, finished trials and results; DVC's cache and downloads stay
 	rm -rf .grandplus data/raw data/graph data/rows data/model data/predictions reports/plots reports/report.html build

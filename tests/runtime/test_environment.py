@@ -11,7 +11,16 @@ import pytest
 from processes import CHECKOUT
 
 from grandplus.runtime import environment
-from grandplus.runtime.environment import cache_folder, device, from_root, memory, memory_limit, mirror_folder, workers
+from grandplus.runtime.environment import (
+    cache_folder,
+    device,
+    from_root,
+    memory,
+    memory_limit,
+    mirror_folder,
+    store_limit,
+    workers,
+)
 from grandplus.runtime.errors import GrandPlusError
 
 # What DVC, git and the operating system say is read where they are used.
@@ -81,6 +90,20 @@ def test_memory_that_is_no_size(monkeypatch, value):
     with pytest.raises(GrandPlusError, match="expected a size like 8GiB or 500MB") as refused:
         memory()
     assert f"GRANDPLUS_MEMORY is {value!r}" in str(refused.value)
+
+
+@pytest.mark.parametrize(("value", "expected"), [("5GiB", 5 * 2**30), ("0", 0), ("", 20 * 2**30), (None, 20 * 2**30)])
+def test_the_disk_that_finished_trials_may_take(monkeypatch, value, expected):
+    monkeypatch.delenv("GRANDPLUS_STORE", raising=False)
+    if value is not None:
+        monkeypatch.setenv("GRANDPLUS_STORE", value)
+    assert store_limit() == expected
+
+
+def test_a_disk_that_is_no_size(monkeypatch):
+    monkeypatch.setenv("GRANDPLUS_STORE", "all")
+    with pytest.raises(GrandPlusError, match="GRANDPLUS_STORE is 'all'; expected a size like 8GiB or 500MB"):
+        store_limit()
 
 
 @pytest.mark.parametrize(

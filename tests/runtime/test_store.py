@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from grandplus.runtime import store as store_module
@@ -124,6 +126,28 @@ def test_the_first_of_two_equal_ones_stays(store):
     first = (store.folder / "a/model").stat().st_ino
     add(store, "a")
     assert (store.folder / "a/model").stat().st_ino == first
+
+
+def test_many_at_once_see_whole_entries_or_none(tmp_path):
+    store = Store(tmp_path / "store", 3 * ENTRY)
+
+    def use(number: int) -> None:
+        random, out = np.random.default_rng(number), tmp_path / f"out-{number}"
+        out.mkdir()
+        files = {name: tmp_path / f"{name}-{number}" for name in CONTENT}
+        for name, file in files.items():
+            file.write_bytes(CONTENT[name])
+        for key in map(str, random.integers(0, 5, 40)):
+            if store.take(key, out):
+                assert {file.name: file.read_bytes() for file in out.iterdir()} == CONTENT
+            else:
+                store.add(key, files)
+            store.trim()
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(use, range(4)))
+    assert 0 < len(keys(store)) <= 3
+    assert all(taken(store, key) == CONTENT for key in keys(store))
 
 
 class Killed(BaseException):
