@@ -173,7 +173,8 @@ def _next_steps(name: str, card: Path, *, staged: bool) -> list[str]:
     in_git = "staged in git" if staged else "not staged in git: git add it"
     return [
         f"{'card':<9} {card}, {in_git}",
-        f"{'next':<9} git commit -m 'Dataset {name}' {card}",
+        f"{'next':<9} grandplus tune {name}",
+        f"{'or':<9} git commit -m 'Dataset {name}' {card}",
         f"{'':<9} dvc exp run -S dataset={name}",
     ]
 

@@ -20,7 +20,6 @@ import pytest
 import scipy.sparse as sp
 from optuna.trial import TrialState
 from processes import CHECKOUT, wait_for
-from ruamel.yaml import YAML
 
 from experiments import trials
 from grandplus.cli.main import main
@@ -29,7 +28,7 @@ from grandplus.pipeline.card import read_card
 from grandplus.pipeline.cases import Case, prepare
 from grandplus.pipeline.settings import load_settings
 from grandplus.propagation import shards
-from grandplus.runtime import environment, pools
+from grandplus.runtime import pools
 from grandplus.runtime.errors import GrandPlusError
 from grandplus.search import space, study
 from grandplus.search.run import search
@@ -38,39 +37,6 @@ TRIALS = {"network": 9, "propagation": 4}
 DATABASE = ".grandplus/experiments/search-ring-avg.db"
 CARD = "data/catalog/ring-avg-tuned.yaml"
 OUTPUTS = ("experiments/search/ring-avg/table.md", "experiments/search/ring-avg/history.png")
-NODES = 120
-
-
-@pytest.fixture
-def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Settings and a dataset of two tables: a ring of three topics, and short trainings."""
-    rng = np.random.default_rng(0)
-    topics = np.arange(NODES) * 3 // NODES
-    words = rng.random((NODES, 9)) < np.where(np.arange(9) % 3 == topics[:, None], 0.5, 0.3)
-    mirror = tmp_path / "mirror"
-    mirror.mkdir()
-    lines = ["\t".join([f"p{i}", *map(str, words[i].astype(int)), f"t{topics[i]}"]) for i in range(NODES)]
-    (mirror / "ring.content").write_text("\n".join([*lines, ""]))
-    (mirror / "ring.cites").write_text("".join(f"p{i}\tp{(i + by) % NODES}\n" for i in range(NODES) for by in (1, 2)))
-    content = YAML(typ="safe").load((CHECKOUT / "data/catalog/cora.yaml").read_text())
-    content["source"] = {
-        "format": "content-cites",
-        "files": dict.fromkeys(["ring.content", "ring.cites"]),
-        "places": [{"mirror": "GRANDPLUS_MIRROR"}],
-    }
-    content["expect"] = None
-    content["preprocess"] |= {"split": "per-class", "train_per_class": 4, "val_per_class": 20, "unlabelled": "all"}
-    content["train"]["any"] |= {"max_epochs": 8, "batch_labelled": 4, "batch_unlabelled": 20}
-    catalog = tmp_path / "data/catalog"
-    catalog.mkdir(parents=True)
-    YAML().dump(content, catalog / "ring.yaml")
-    for file in ("params.yaml", "dvc.yaml"):
-        shutil.copy(CHECKOUT / file, tmp_path)
-    monkeypatch.setenv("GRANDPLUS_MIRROR", str(mirror))
-    monkeypatch.setenv("GRANDPLUS_CACHE", os.environ.get("GRANDPLUS_CACHE") or str(environment.cache_folder("").parent))
-    monkeypatch.chdir(tmp_path)
-    prepare.cache_clear()
-    return tmp_path
 
 
 @pytest.fixture
