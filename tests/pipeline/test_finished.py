@@ -25,7 +25,9 @@ from grandplus.pipeline.trials import model_file, train_trials
 from grandplus.runtime.sums import sha256, write_sums
 
 NODES = 60
-SPLIT = {"split": "per-class", "train_per_class": 3, "val_per_class": 4, "unlabelled": 20}
+DRAWN = {"split": "per-class", "train_per_class": 3, "val_per_class": 4}
+SPLIT = DRAWN | {"unlabelled": 20}
+SGC = {"model": "sgc", "train": {"epochs": 4}, "gfpush": {}, "preprocess": DRAWN}
 # The longest row of 2 trials has 22 entries, and that of 5 trials has 26: this must not matter.
 CHANGES = {"gfpush": {"top_k": 50, "rmax": 0.02}, "train": {"max_epochs": 30, "hidden": 4}}
 
@@ -85,11 +87,10 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {file.name: file.read_bytes() for file in folder.iterdir()}
 
 
-@pytest.mark.parametrize("changes", [{}, {"model": "sgc", "train": {"epochs": 4}, "gfpush": {}}])
-@pytest.mark.parametrize("unlabelled", ["all", 20])
-def test_only_trials_that_are_new_are_trained(tmp_path, monkeypatch, changes, unlabelled):
+@pytest.mark.parametrize("changes", [{}, {"preprocess": DRAWN | {"unlabelled": "all"}}, SGC])
+def test_only_trials_that_are_new_are_trained(tmp_path, monkeypatch, changes):
     for number, (count, new) in enumerate([(2, [0, 1]), (5, [2, 3, 4]), (3, []), (5, [])]):
-        settings = settings_of(count, preprocess=SPLIT | {"unlabelled": unlabelled}, **changes)
+        settings = settings_of(count, **changes)
         trained, files = train(prepared(tmp_path / str(number), settings), settings, monkeypatch)
         assert trained == new
         assert len(files) == 2 * count
@@ -191,7 +192,7 @@ def keys(base: Path, settings: Settings, graph: Graph | None = None, device: str
         {"preprocess": SPLIT | {"train_per_class": 4}},
         {"preprocess": SPLIT | {"val_per_class": 5}},
         {"preprocess": SPLIT | {"unlabelled": 21}},
-        {"model": "sgc", "train": {}, "gfpush": {}},
+        SGC,
     ],
 )
 def test_other_settings_are_other_trials(tmp_path, change):
