@@ -29,8 +29,8 @@ def list_reports() -> None:
     write_sums(REPORTS, {name: sha256(file) for name, file in files.items()})
 
 
-def check_one_run(sums: str, contents: Mapping[str, bytes], where: object) -> None:
-    """Check that files of the reports are of one run.
+def check_one_run(sums: str, contents: Mapping[str, bytes], run: str) -> None:
+    """Check that files of a run's reports are of one run.
 
     Parameters
     ----------
@@ -38,20 +38,16 @@ def check_one_run(sums: str, contents: Mapping[str, bytes], where: object) -> No
         The content of their ``SHA256SUMS``.
     contents : mapping of {str: bytes}
         Of the files, by name.
-    where : object
-        Their folder, for errors.
+    run : str
+        Its name, for errors.
 
     Raises
     ------
     GrandPlusError
         The list is damaged, or a file is not that which it lists.
     """
-    listed = parse_sums(sums)
-    if listed is None:
-        raise GrandPlusError("is damaged", where=f"{SUMS} of {where}")
-    for name, content in contents.items():
-        if hashlib.sha256(content).hexdigest() != listed.get(name):
-            raise GrandPlusError(f"{name} is of another run than the other files", where=where)
+    if fault := _fault(sums, contents):
+        raise GrandPlusError(fault, where=f"reports of {run}", fix="run it again")
 
 
 def check_reports() -> None:
@@ -65,11 +61,9 @@ def check_reports() -> None:
     for name in (*FILES, SUMS):
         if not (REPORTS / name).exists():  # metrics are in git, so they are there before anything is run
             raise ArtifactError("no such file", where=REPORTS / name)
-    try:
-        contents = {name: (REPORTS / name).read_bytes() for name in FILES}
-        check_one_run((REPORTS / SUMS).read_text(encoding="utf-8"), contents, REPORTS)
-    except GrandPlusError as error:
-        raise ArtifactError(error.found, where=REPORTS) from None
+    contents = {name: (REPORTS / name).read_bytes() for name in FILES}
+    if fault := _fault((REPORTS / SUMS).read_text(encoding="utf-8"), contents):
+        raise ArtifactError(fault, where=REPORTS)
 
 
 def remarks() -> list[str]:
@@ -97,6 +91,14 @@ def remarks() -> list[str]:
     if changed:
         sentences.append(f"params.yaml has other settings now: {' '.join(changed)}; run dvc repro to get their results")
     return sentences
+
+
+def _fault(sums: str, contents: Mapping[str, bytes]) -> str:
+    listed = parse_sums(sums)
+    if listed is None:
+        return f"{SUMS} is damaged"
+    other = [name for name, content in contents.items() if hashlib.sha256(content).hexdigest() != listed.get(name)]
+    return f"{other[0]} is of another run than the other files" if other else ""
 
 
 def _name(folder: Path) -> str:

@@ -56,9 +56,9 @@ def _read(repo: Repo, name: str, commits: dict[str, str]) -> Run:
         files = DVCFileSystem(rev=revision)
         texts = {file: _text(files, name, f"reports/{file}") for file in ("details.json", "metrics.json")}
         details, metrics = details_of(*texts["details.json"]), metrics_of(*texts["metrics.json"])
-        if files.exists(f"reports/{SUMS}"):  # not of results of older code
+        if revision and files.exists(f"reports/{SUMS}"):  # results of older code have none
             sums, _ = _text(files, name, f"reports/{SUMS}")
-            check_one_run(sums, {file: text.encode() for file, (text, _) in texts.items()}, f"reports of {name}")
+            check_one_run(sums, {file: text.encode() for file, (text, _) in texts.items()}, name)
         diagnosed = files.exists(DIAGNOSIS)
         findings = findings_of(*_text(files, name, DIAGNOSIS)) if diagnosed else None
     except DvcException as error:

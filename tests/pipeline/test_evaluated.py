@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import subprocess
@@ -88,5 +89,14 @@ def test_an_evaluation_that_was_interrupted(checkout, name):
 
 
 def test_a_damaged_list_is_refused(checkout):
-    with pytest.raises(GrandPlusError, match="SHA256SUMS of slow: is damaged"):
-        check_one_run("no list", {}, "slow")
+    (REPORTS / SUMS).write_text("no list")
+    with pytest.raises(ArtifactError, match="reports: SHA256SUMS is damaged"):
+        remarks()
+
+
+def test_a_commit_with_files_of_two_runs():
+    sums = "".join(f"{hashlib.sha256(name.encode()).hexdigest()}  {name}\n" for name in FILES)
+    check_one_run(sums, {"metrics.json": b"metrics.json"}, "slow")
+    words = "reports of slow: metrics.json is of another run than the other files; run it again"
+    with pytest.raises(GrandPlusError, match=words):
+        check_one_run(sums, {"details.json": b"details.json", "metrics.json": b"{}"}, "slow")
