@@ -27,7 +27,7 @@ class Store:
     folder : Path
         It is made if need be.
     limit : int
-        How many bytes of files it may hold.
+        How many bytes of files it may hold; less if they would take more than half of the room on their disk.
     """
 
     folder: Path
@@ -99,8 +99,9 @@ class Store:
             entries = sorted((file for file in self.folder.iterdir() if file.is_dir()), key=_last_used)
             sizes = [sum(file.stat().st_size for file in entry.iterdir()) for entry in entries]
             total = sum(sizes)
+            limit = min(self.limit, (total + shutil.disk_usage(self.folder).free) // 2)
             for entry, size in zip(entries, sizes, strict=True):
-                if total <= self.limit:
+                if total <= limit:
                     return
                 _remove(entry)
                 total -= size

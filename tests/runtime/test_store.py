@@ -6,6 +6,7 @@ import os
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -111,6 +112,15 @@ def test_the_least_recently_used_goes_first(tmp_path):
     assert keys(store) == {"a", "c"}
     Store(store.folder, ENTRY - 1).trim()
     assert keys(store) == set()
+
+
+@pytest.mark.parametrize(("free", "left"), [(4 * ENTRY, 4), (2 * ENTRY, 3), (ENTRY, 2), (0, 2)])
+def test_the_other_half_of_the_disk_stays_free(store, monkeypatch, free, left):
+    for key in "abcd":
+        add(store, key)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=free))
+    store.trim()
+    assert len(keys(store)) == left
 
 
 def test_what_is_within_the_limit_stays(tmp_path):
