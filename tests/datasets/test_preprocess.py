@@ -77,3 +77,10 @@ def test_dense_columns_for_each_node_are_refused_before_memory_runs_out(monkeypa
     monkeypatch.setenv("GRANDPLUS_MEMORY", str(4 * nodes**2 - 1))
     with pytest.raises(GrandPlusError, match=r"columns of 1000 nodes take .*; choose preprocess\.features: adjacency"):
         preprocess(raw, settings, seed=0, trials=1)
+
+
+def test_a_card_whose_features_are_replaced_by_those_of_the_graph(raw_graph):
+    """As -S preprocess.features=adjacency does; the card expects 1,433."""
+    settings = load_settings(ROOT, dataset="cora", trials=1, preprocess={"features": "adjacency"})
+    graph, _ = make_graph(raw_graph("cora"), settings)
+    assert graph.features.shape == (2708, 2708)
