@@ -59,15 +59,20 @@ def tenth(old: float) -> float:
     return old / 10
 
 
+def wider(facts: Facts) -> list[str]:
+    """Hidden layers of twice the width, if there are any."""
+    hidden = getattr(facts.settings, "layers", 1) > 1 or getattr(facts.settings, "embed", False)
+    return changed(facts, hidden=lambda old: 2 * old) if hidden else []
+
+
 def farther(facts: Facts) -> list[str]:
-    """Rows that take in nodes farther away, if the method has rows."""
-    return [setting("gfpush.order", 2 * facts.rows.info.order)] if facts.rows else []
+    """Rows that take in nodes farther away, if the method has rows and their order can be chosen."""
+    return [setting("gfpush.order", 2 * _order(facts))] if _order(facts) else []
 
 
 def nearer(facts: Facts) -> list[str]:
-    """Rows that take in only nodes nearer by, if the method has rows that can be shorter."""
-    order = facts.rows.info.order if facts.rows else 0
-    return [setting("gfpush.order", order // 2)] if order > 1 else []
+    """Rows that take in only nodes nearer by, likewise."""
+    return [setting("gfpush.order", _order(facts) // 2)] if _order(facts) > 1 else []
 
 
 def one_of(*ways: str) -> str:
@@ -80,3 +85,8 @@ def one_of(*ways: str) -> str:
     """
     *firsts, last = ways or ("other settings",)
     return f"{', '.join(firsts)} or {last}" if firsts else last
+
+
+def _order(facts: Facts) -> int:
+    """N; 0 where it is no setting of its own."""
+    return facts.rows.info.order if facts.rows is not None and facts.rows.info.matrix != "custom" else 0

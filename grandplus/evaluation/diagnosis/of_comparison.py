@@ -11,8 +11,9 @@ from grandplus.evaluation.diagnosis.facts import Facts
 from grandplus.evaluation.diagnosis.finding import Remark
 from grandplus.evaluation.formats import percent
 from grandplus.evaluation.statistics import LEVEL, Interval, Sample
+from grandplus.graph.fitted import OF_NEIGHBORS
 
-WORSE = 0.01  # than the best baseline: a point, which no choice of settings is worth
+WORSE = 0.01  # of accuracy, a point: a smaller difference is no reason to change settings
 PAIRED_TRIALS = 3  # from here on, an interval over trials says something: for two, Student's t is 12.7
 LARGE_ERROR = 0.5  # a row that has lost most of its mass
 WELL_MEASURED = 0.1  # standard error of the difference of two accuracies; beyond it, nothing can be said of features
@@ -55,7 +56,7 @@ def uninformative_features(facts: Facts) -> Remark | None:
         f"features say next to nothing of classes: logistic regression on them predicts {percent(features)} of "
         f"validation nodes right, and the majority class {percent(majority)}"
     )
-    made = [setting("preprocess.features", "adjacency")] if facts.graph.fitted.kind != "adjacency" else []
+    made = [] if facts.graph.fitted.kind in OF_NEIGHBORS else [setting("preprocess.features", "adjacency")]
     return observation, one_of(*made, *farther(facts), "other features")
 
 

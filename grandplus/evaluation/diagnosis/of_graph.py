@@ -15,12 +15,9 @@ from grandplus.graph.adjacency import Adjacency
 from grandplus.graph.features import Features, blocks_of
 from grandplus.graph.splits import Nodes
 
-LOW_HOMOPHILY = (
-    0.2  # adjusted: the heterophilous graphs of Platonov et al. have at most 0.14, citation graphs 0.6 to 0.8
-)
-FEW_VALIDATION_NODES = (
-    5  # of a class: with fewer, one node more or less predicted right is over 20 points of its recall
-)
+# Adjusted: graphs called heterophilous have at most 0.14, citation graphs 0.6 to 0.8 (Platonov et al., 2023).
+LOW_HOMOPHILY = 0.2
+FEW_VALIDATION_NODES = 5  # of a class: with fewer, one node more that is right is more than 20 points of its recall
 LISTED_CLASSES = 5
 FROM_GRAPH = "onehot-degree", "adjacency"  # features that are made from it
 
@@ -35,10 +32,15 @@ def constant_features(facts: GraphFacts) -> Remark | None:
 
 
 def unlike_edges(facts: GraphFacts) -> Remark | None:
-    """The adjusted homophily is below `LOW_HOMOPHILY` with 95 % confidence.
+    """The adjusted homophily of edges is below `LOW_HOMOPHILY` with 95 % confidence.
 
     It is counted on the edges between nodes that a trial trains or validates on. The limit is Wilson's, of the share of
     edges that join nodes of the same class, so that few edges earn no finding.
+
+    References
+    ----------
+    Platonov, O. et al. Characterizing graph datasets for node classification: homophily-heterophily dichotomy and
+    beyond. NeurIPS 2023.
     """
     edges = _labelled_edges(facts)
     if not len(edges):
@@ -102,13 +104,13 @@ def _are_constant(features: Features) -> bool:
 
 def _labelled_edges(facts: GraphFacts) -> NDArray[np.int64]:
     """Edges, (e, 2), whose ends both are nodes that one trial trains or validates on: each once."""
-    adjacency, found = facts.graph.adjacency, []
+    adjacency, numbers = facts.graph.adjacency, []
     for trial in facts.labelled:
         known = np.union1d(trial.train, trial.val)
         start, end = _neighbors(adjacency, known)
         both = (start < end) & np.isin(end, known)
-        found.append(start[both] * adjacency.nodes + end[both])
-    edges = np.unique(np.concatenate(found))
+        numbers.append(start[both] * adjacency.nodes + end[both])
+    edges = np.unique(np.concatenate(numbers))
     return np.stack([edges // adjacency.nodes, edges % adjacency.nodes], axis=1)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from grandplus.evaluation.diagnosis.advice import MORE_LABELS, changed, farther, one_of, other_features, tenth
+from grandplus.evaluation.diagnosis.advice import MORE_LABELS, changed, farther, one_of, other_features, tenth, wider
 from grandplus.evaluation.diagnosis.facts import Facts, Trial
 from grandplus.evaluation.diagnosis.finding import Remark
 from grandplus.evaluation.formats import percent
@@ -16,7 +16,7 @@ MEMORISED_LOSS = 0.1  # mean cross-entropy of training nodes: their classes have
 LOW_TRAINING_ACCURACY = 0.8  # a model that can't even predict the nodes that it is shown
 FULL_TRAINING_ACCURACY = 0.99
 POOR_SKILL = 0.5  # share of the way from the majority's accuracy to 1: Cora, Citeseer and Pubmed reach 0.6 to 0.8
-STEPS_LEFT = 0.2  # of all steps: a best validation in the last fifth means that accuracy still rises
+STEPS_LEFT = 0.2  # of all steps: a first best validation in the last fifth means that accuracy still rises
 UNSTEADY = 0.05  # standard deviation over trials; 0.01 to 0.03 is common where splits are drawn anew
 TIMES_SAMPLING = 3  # how many times the standard deviation that drawing so many validation nodes explains
 
@@ -43,7 +43,7 @@ def one_class(facts: Facts) -> Remark | None:
 
 
 def collapse(facts: Facts) -> Remark | None:
-    """In some trial, pseudo-labels collapsed onto one class while training nodes were known by heart.
+    """In some trial, pseudo-labels collapsed onto one class while the loss of training nodes was near 0.
 
     That is, at the best validation or a later one the loss of training nodes is at most `MEMORISED_LOSS`, and at least
     `COLLAPSED` of the validation nodes are predicted as one class, which is also at least half-way from the share of
@@ -69,8 +69,7 @@ def underfit(facts: Facts) -> Remark | None:
     if accuracy >= LOW_TRAINING_ACCURACY:
         return None
     observation = f"the model underfits: it predicts {percent(accuracy)} of its training nodes right at best"
-    larger = changed(facts, weight_decay=tenth, hidden=lambda old: 2 * old)
-    return observation, one_of(*larger, *other_features(facts))
+    return observation, one_of(*changed(facts, weight_decay=tenth), *wider(facts), *other_features(facts))
 
 
 def overfit(facts: Facts) -> Remark | None:
@@ -88,9 +87,8 @@ def overfit(facts: Facts) -> Remark | None:
         f"the model overfits: it predicts {percent(training)} of training nodes right and {percent(validation)} of "
         f"validation nodes, of which {percent(largest)} are of one class"
     )
-    return observation, one_of(
-        *changed(facts, weight_decay=lambda old: max(10 * old, 1e-4)), *farther(facts), MORE_LABELS
-    )
+    more_decay = changed(facts, weight_decay=lambda old: max(10 * old, 1e-4))
+    return observation, one_of(*more_decay, *farther(facts), MORE_LABELS)
 
 
 def unsteady_trials(facts: Facts) -> Remark | None:
@@ -110,9 +108,8 @@ def unsteady_trials(facts: Facts) -> Remark | None:
         f"trials differ: their validation accuracies are from {percent(float(accuracy.min()))} to "
         f"{percent(float(accuracy.max()))}, with a standard deviation of {100 * std:.1f} points"
     )
-    return observation, one_of(
-        *changed(facts, lr=lambda old: old / 2, warmup=lambda old: max(2 * old, 1000)), MORE_LABELS
-    )
+    slower = changed(facts, lr=lambda old: old / 2, warmup=lambda old: max(2 * old, 1000))
+    return observation, one_of(*slower, MORE_LABELS)
 
 
 def ended_at_max_epochs(facts: Facts) -> Remark | None:
@@ -152,8 +149,9 @@ def _at_the_end(facts: Facts, number: int) -> bool:
 
 
 def _still_rises(trial: Trial) -> bool:
+    """Whether the best accuracy was first reached near the end."""
     step = trial.history["step"]
-    return bool(step[trial.best] >= (1 - STEPS_LEFT) * step[-1])
+    return bool(step[trial.history["val_accuracy"].argmax()] >= (1 - STEPS_LEFT) * step[-1])
 
 
 def _in_trials(count: int, facts: Facts) -> str:

@@ -71,6 +71,7 @@ def listed() -> str:
 def _line(rule: Callable[..., object]) -> str:
     """A rule's docstring, with the values of the constants that it names."""
     values = inspect.getmodule(rule).__dict__
-    text = " ".join(inspect.cleandoc(rule.__doc__ or "").split())
+    stated = inspect.cleandoc(rule.__doc__ or "").partition("\n\nReferences\n")[0]
+    text = " ".join(stated.split())
     text = re.sub(r"`([A-Z][A-Z0-9_]+)`", lambda match: f"{values[match[1]]:g}", text)
     return f"| `{rule.__name__}` | {text} |"

@@ -77,7 +77,7 @@ def facts(trials: int = 2, **changes: Any) -> Facts:
     )
 
 
-def rows(made: Graph, *, top_k: int = 32, rmax: float = 1e-6) -> Any:
+def rows(made: Graph, *, top_k: int = 32, rmax: float = 1e-6, matrix: str = "avg") -> Any:
     """Rows of Π of all nodes."""
     nodes = np.arange(len(made.labels))
-    return gfpush(made, nodes, weights=[0.2] * 5, rmax=rmax, top_k=top_k, matrix="avg")
+    return gfpush(made, nodes, weights=[0.2] * 5, rmax=rmax, top_k=top_k, matrix=matrix)

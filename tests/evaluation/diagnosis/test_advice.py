@@ -2,10 +2,10 @@
 
 import pytest
 import scipy.sparse as sp
-from made_facts import facts, graph
+from made_facts import facts, graph, rows
 
 from grandplus.evaluation.diagnosis import advice
-from grandplus.evaluation.diagnosis.advice import OTHER_FEATURES, changed, other_features
+from grandplus.evaluation.diagnosis.advice import OTHER_FEATURES, changed, farther, nearer, other_features, wider
 from grandplus.graph.fitted import ARRAYS
 from grandplus.methods.grandplus.settings import Settings
 from grandplus.methods.sgc.settings import Settings as SGC
@@ -29,3 +29,16 @@ def test_sparse_features_that_are_too_wide_are_not_to_be_standardized(monkeypatc
     assert other_features(facts(graph=graph(features=sp.eye_array(140, format="csr", dtype="f4")))) == []
     assert other_features(facts(graph=graph(kind="adjacency"))) == []
     assert other_features(facts(graph=graph(kind="degree"))) == ["preprocess.features=adjacency"]
+
+
+def test_the_width_of_layers_that_there_are():
+    assert wider(facts(settings=Settings(hidden=32))) == ["train.hidden=64"]
+    assert wider(facts(settings=Settings(layers=1))) == wider(facts(settings=SGC())) == []
+
+
+def test_orders_that_can_be_chosen():
+    made = graph()
+    given = facts(graph=made, rows=rows(made))
+    assert (farther(given), nearer(given)) == (["gfpush.order=8"], ["gfpush.order=2"])
+    given = facts(graph=made, rows=rows(made, matrix="custom"))
+    assert farther(given) == nearer(given) == farther(facts()) == []
