@@ -8,6 +8,8 @@ from typing import Any
 from grandplus.evaluation.diagnosis.facts import Facts, GraphFacts
 from grandplus.graph.fitted import OF_NEIGHBORS, STANDARDIZED
 
+OWN_FEATURES = "matrix=ppr with gfpush.alpha=0.8 (a node's own features count most)"
+TWO_STEPS = "matrix=single with gfpush.order=2 (neighbours of neighbours count most)"
 MORE_LABELS = "more labelled nodes"
 OTHER_FEATURES = {  # what to try in place of each kind
     "row-normalize": "standardize",

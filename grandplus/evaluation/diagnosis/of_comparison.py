@@ -6,7 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from grandplus.evaluation.diagnosis.advice import changed, farther, nearer, one_of, other_features, setting, tenth
+from grandplus.evaluation.diagnosis.advice import (
+    OWN_FEATURES,
+    changed,
+    farther,
+    nearer,
+    one_of,
+    other_features,
+    setting,
+    tenth,
+)
 from grandplus.evaluation.diagnosis.facts import Facts
 from grandplus.evaluation.diagnosis.finding import Remark
 from grandplus.evaluation.formats import percent
@@ -80,7 +89,7 @@ def large_l1_error(facts: Facts) -> Remark | None:
 def _towards(facts: Facts, baseline: str) -> list[str]:
     """Settings with which GRAND+ is more like a baseline."""
     if baseline == "logistic_regression":
-        return ["matrix=ppr with gfpush.alpha=0.8, so that a node's own features count most", *nearer(facts)]
+        return [OWN_FEATURES, *nearer(facts)]
     if baseline == "label_propagation":
         return [*other_features(facts), *farther(facts)]
     return [*changed(facts, weight_decay=tenth, layers=lambda old: 1), *other_features(facts)]

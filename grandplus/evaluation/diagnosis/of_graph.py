@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy import stats
 
-from grandplus.evaluation.diagnosis.advice import one_of, setting
+from grandplus.evaluation.diagnosis.advice import OWN_FEATURES, TWO_STEPS, one_of, setting
 from grandplus.evaluation.diagnosis.facts import GraphFacts
 from grandplus.evaluation.diagnosis.finding import Remark
 from grandplus.evaluation.formats import percent
@@ -59,7 +59,7 @@ def unlike_edges(facts: GraphFacts) -> Remark | None:
         f"edges hardly join nodes of the same class: {percent(share)} of {len(edges):,} edges between labelled nodes "
         f"do, and {percent(expected)} would by chance (adjusted homophily {adjusted:.2f})"
     )
-    return observation, "matrix=ppr with gfpush.alpha=0.8, so that a node's own features count most"
+    return observation, one_of(OWN_FEATURES, TWO_STEPS)
 
 
 def small_classes(facts: GraphFacts) -> Remark | None:

@@ -45,7 +45,7 @@ def test_how_far_below(right, theirs, found):
 @pytest.mark.parametrize(
     ("best", "words"),
     [
-        ("logistic_regression", "matrix=ppr with gfpush.alpha=0.8, so that a node's own features count most"),
+        ("logistic_regression", "matrix=ppr with gfpush.alpha=0.8 (a node's own features count most)"),
         ("label_propagation", "preprocess.features=standardize"),
         ("majority", "train.weight_decay=0.0001"),
     ],

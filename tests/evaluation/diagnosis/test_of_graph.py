@@ -47,7 +47,10 @@ def test_edges_that_join_unlike_nodes():
         "edges hardly join nodes of the same class: 0.00 % of 140 edges between labelled nodes do, and 25.00 % would "
         "by chance (adjusted homophily -0.33)"
     )
-    assert advice.startswith("matrix=ppr with gfpush.alpha=0.8")
+    assert advice == (
+        "matrix=ppr with gfpush.alpha=0.8 (a node's own features count most) or matrix=single with gfpush.order=2 "
+        "(neighbours of neighbours count most)"
+    )
     assert not unlike_edges(facts())
 
 
