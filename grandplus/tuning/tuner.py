@@ -25,7 +25,7 @@ from grandplus.tuning.scores import Score, Tried, best, winner
 from grandplus.tuning.training import Training, kept, score
 
 TRIALS = 2  # of each candidate, each with its seed and its split
-BRIEFLY, FULLY = 400, 2000  # steps at most
+BRIEFLY, FULLY = 300, 1500  # steps at most
 FINALISTS = 3  # beside the first candidate
 
 
