@@ -16,7 +16,7 @@ from grandplus.pipeline.trials import trials_at_once
 from grandplus.propagation.matrices import MATRICES, parameters
 from grandplus.propagation.settings import GFPush
 from grandplus.runtime import environment
-from grandplus.runtime.storage import key_of, locked
+from grandplus.runtime.storage import digest_of_code, key_of, locked
 from grandplus.search.cards import save_card
 from grandplus.search.space import changed
 from grandplus.tuning import tuner
@@ -111,7 +111,9 @@ def _compared(own: Case) -> Outcome:
     settings = own.settings(tuner.TRIALS)
     graph = Graph.load(graph_folder(settings))
     at_most = trials_at_once(graph, settings.train)
-    key = key_of({"inputs": inputs_key(settings, graph), "seed": settings.seed}, code_of("train", settings))
+    code = [code_of(stage, settings) for stage in ("gfpush", "train", "infer")]
+    code.append(digest_of_code([Path(tuner.__file__).parent]))
+    key = key_of({"inputs": inputs_key(settings, graph), "seed": settings.seed}, " ".join(code))
     folder = STORE.absolute() / f"tune-{key}"
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder.with_suffix(".lock")):
