@@ -6,6 +6,7 @@ import functools
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import scipy.sparse as sp
@@ -143,8 +144,11 @@ def _train_trial(run: _Run, trial: int) -> int:
     """Train one trial, in a process of its own; its model appears last, so it marks the end."""
     torch.set_num_threads(1)  # trials run side by side, and one thread gives the same bytes anywhere
     settings, graph = run.settings, Graph.load(run.graph)
-    rows = Rows.load(run.rows, graph.adjacency.fingerprint) if settings.needs_rows else None
-    split = Splits.load(run.graph).of(trial)
+    split, rows = Splits.load(run.graph).of(trial), None
+    if settings.needs_rows:  # the trial gets its own alone, so that it can't depend on other trials
+        nodes = np.unique(np.concatenate([split.train, split.val, split.unlabelled]))
+        all_rows = Rows.load(run.rows, graph.adjacency.fingerprint)
+        rows = all_rows if len(all_rows) == len(nodes) else all_rows.of(nodes)
     watch = Watch(run.notes, trial)
     info = {"dataset": settings.dataset, "matrix": settings.matrix.name, "seed": settings.seed, "trial": trial}
     try:

@@ -112,6 +112,8 @@ class Rows:
     [[0.75, 0.25, 0.0], [0.0, 0.25, 0.75]]
     >>> rows.positions(np.array([2, 2, 0])).tolist()
     [1, 1, 0]
+    >>> rows.of(np.array([2])).neighbors.tolist()
+    [[2, 1]]
     """
 
     node: NDArray[np.int64]
@@ -158,6 +160,28 @@ class Rows:
         if not present.all():
             raise ArgumentError(f"there is no row of node {int(nodes[~present][0])}")
         return positions
+
+    def of(self, nodes: NDArray[np.int64]) -> Rows:
+        """The rows of some nodes, as wide as the longest of them.
+
+        Parameters
+        ----------
+        nodes : ndarray of int64, shape (b,)
+            Ascending.
+
+        Returns
+        -------
+        Rows
+
+        Raises
+        ------
+        ArgumentError
+            There is no row of a node.
+        """
+        chosen = self.positions(nodes)
+        width = int((self.neighbors[chosen] >= 0).sum(axis=1).max(initial=0))
+        neighbors, values = self.neighbors[chosen, :width], self.values[chosen, :width]
+        return Rows(self.node[chosen], neighbors, values, self.l1_error[chosen], self.info)
 
     def part(self, start: int, end: int) -> Rows:
         """The rows ``start`` to ``end`` - 1, as views.

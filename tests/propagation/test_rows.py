@@ -353,3 +353,19 @@ def test_to_csr_holds_each_entry_where_it_belongs(count):
 def test_length_and_order():
     assert len(made(7)) == 7
     assert replace(INFO, weights=(0.25,) * 4).order == 3
+
+
+@pytest.mark.parametrize(("nodes", "width"), [([0, 3, 6], 3), ([3, 12], 2), ([0], 1), ([9], 1), ([], 0)])
+def test_the_rows_of_some_nodes_are_as_wide_as_the_longest(nodes, width):
+    rows, everything = made().of(np.array(nodes, np.int64)), made()
+    assert rows.neighbors.shape == rows.values.shape == (len(nodes), width)
+    assert rows.node.tolist() == nodes
+    assert_same(rows, replace(everything, **{
+        name: getattr(everything, name)[[node // 3 for node in nodes]]
+        for name in ("node", "neighbors", "values", "l1_error")
+    }))  # fmt: skip
+
+
+def test_the_rows_of_a_node_without_one():
+    with pytest.raises(ArgumentError, match="there is no row of node 4"):
+        made().of(np.array([0, 4]))
