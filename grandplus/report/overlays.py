@@ -9,7 +9,7 @@ from grandplus.evaluation.labels import short_names, width_of
 from grandplus.report.charts import PART, degrees, interval, loss_axes
 from grandplus.report.comparison import Comparison
 from grandplus.report.run import Run
-from grandplus.report.svg import LETTER, Chart, around, share_ticks, shares_around, ticks
+from grandplus.report.svg import LETTER, Chart, around, share_ticks, shares_around
 
 NAME_WIDTH = 40  # letters, in a chart with names on its left
 ROW_HEIGHT = 34  # pixels, in a chart with names on its left
@@ -57,7 +57,7 @@ def differences(runs: Sequence[Run], comparisons: Sequence[Comparison]) -> Chart
     chart = Chart(
         (low, high),
         (-len(rows) + 0.5, 0.5),
-        x_ticks=ticks(low, high, points, 8),
+        x_ticks=[(tick, f"{'+' * (tick > 0)}{label.removesuffix('%')}") for tick, label in share_ticks(low, high, 8)],
         y_ticks=rows,
         label="Differences of accuracy between runs",
         x_title="difference of accuracy in points, with its 95 % interval",

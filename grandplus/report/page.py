@@ -16,7 +16,13 @@ from grandplus.report.run import Run
 from grandplus.report.scores import score_columns
 from grandplus.report.table import value
 
-FACTS = {"merged_duplicates": "duplicate edges merged", "unlabelled_nodes": "nodes without a label"}
+FACTS = {
+    "merged_duplicates": "duplicate edges merged",
+    "dropped_self_loops": "self-loops dropped",
+    "isolated_nodes": "nodes without an edge",
+    "unlabelled_nodes": "nodes without a label",
+    "zero_feature_rows": "nodes without a feature",
+}
 
 
 def page(runs: Sequence[Run], comparisons: Sequence[Comparison], notes: Sequence[str] = ()) -> str:

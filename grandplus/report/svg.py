@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 
 from matplotlib.ticker import MaxNLocator
@@ -114,14 +114,12 @@ class Chart:
         return f'<svg role="img" aria-label="{escape(self._label)}" {box} {size}>{"".join(self._parts)}</svg>'
 
 
-def ticks(low: float, high: float, name: Callable[[float], str] = "{:g}".format, most: int = 6) -> Ticks:
+def ticks(low: float, high: float, most: int = 6) -> Ticks:
     """Choose round numbers within limits.
 
     Parameters
     ----------
     low, high : float
-    name : callable
-        Gives a number its label.
     most : int
         How many are wanted at most.
 
@@ -130,7 +128,7 @@ def ticks(low: float, high: float, name: Callable[[float], str] = "{:g}".format,
     >>> ticks(0.01, 0.064)
     [(0.01, '0.01'), (0.02, '0.02'), (0.03, '0.03'), (0.04, '0.04'), (0.05, '0.05'), (0.06, '0.06')]
     """
-    return [(number, name(number)) for number in _round_numbers(low, high, most)]
+    return [(number, f"{number:g}") for number in _round_numbers(low, high, most)]
 
 
 def share_ticks(low: float, high: float, most: int = 6) -> Ticks:
