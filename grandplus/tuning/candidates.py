@@ -61,11 +61,11 @@ def distinct(
     Parameters
     ----------
     present : sequence of Candidate
-        The first of all is that whose features the graph has. If there are none, it is that of the first change.
     changes : iterable of dict
     resolve : callable
         The settings with a change.
     graph : Graph
+        With the features that no change has.
 
     Returns
     -------
@@ -75,20 +75,19 @@ def distinct(
     known = {candidate.values() for candidate in present}
     new: list[Candidate] = []
     for change in changes:
-        candidate = resolve(change)
-        first = next(iter((*present, *new)), candidate)
-        if candidate.values() not in known and _suits(candidate, first, graph):
-            known.add(candidate.values())
-            new.append(candidate)
+        if _can_be(change.get("features", graph.fitted.kind), graph):
+            candidate = resolve(change)
+            if candidate.values() not in known:
+                known.add(candidate.values())
+                new.append(candidate)
     return new
 
 
-def _suits(candidate: Candidate, first: Candidate, graph: Graph) -> bool:
-    """Whether the graph has the features that a candidate wants, and room for them."""
-    wanted, present = candidate.preprocess.features, first.preprocess.features
-    if wanted == present:
+def _can_be(features: str, graph: Graph) -> bool:
+    """Whether a graph can have such features, and memory has room for them."""
+    if features == graph.fitted.kind:
         return True
     nodes, width = map(int, graph.features.shape)
-    if present in RAW_ROWS:  # nothing but the graph itself to make features from
-        return wanted in RAW_ROWS and (wanted != "standardized-adjacency" or nodes * nodes <= MAX_DENSE)
-    return wanted not in RAW_ROWS and (wanted != "standardize" or nodes * width <= MAX_DENSE)
+    if graph.fitted.kind in RAW_ROWS:  # there is nothing but the graph itself to make features from
+        return features in RAW_ROWS and (features != "standardized-adjacency" or nodes * nodes <= MAX_DENSE)
+    return features not in RAW_ROWS and (features != "standardize" or nodes * width <= MAX_DENSE)

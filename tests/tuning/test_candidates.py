@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from made_graphs import SPLIT, Saved, made, saved
@@ -47,14 +49,15 @@ def test_what_comes_to_the_same_is_tried_once(dataset):
 def test_features_are_those_that_the_graph_can_have(dataset, monkeypatch, present, wanted, room):
     """Dense ones only where there is room for them."""
     monkeypatch.setattr(module, "MAX_DENSE", room)
-    plain = dataset.candidate({})
+    graph, plain = Graph.load(dataset.folder), dataset.candidate({})
+    graph = replace(graph, fitted=replace(graph.fitted, kind=present))
 
     def resolve(change):
         features = SPLIT.model_copy(update={"features": change.get("features", present)})
         return Candidate(features, plain.matrix, plain.gfpush, plain.train, change)
 
     changes = [{}, *(change for change in TRAINING if change.keys() == {"features"})]
-    _, *others = distinct([], changes, resolve, Graph.load(dataset.folder))
+    _, *others = distinct([], changes, resolve, graph)
     expected = [name for name in wanted if room > 10 or not name.startswith("standardize")]
     assert [candidate.change["features"] for candidate in others] == expected
 
