@@ -19,6 +19,7 @@ from grandplus.graph.splits import Nodes
 LOW_HOMOPHILY = 0.2
 FEW_VALIDATION_NODES = 5  # of a class: with fewer, one node more that is right is more than 20 points of its recall
 LISTED_CLASSES = 5
+MOST_ENTRIES = 2**20  # of the adjacency that are looked at in each trial
 FROM_GRAPH = "onehot-degree", "adjacency"  # features that are made from it
 
 
@@ -35,7 +36,7 @@ def unlike_edges(facts: GraphFacts) -> Remark | None:
     """The adjusted homophily of edges is below `LOW_HOMOPHILY` with 95 % confidence.
 
     It is counted on the edges between nodes that a trial trains or validates on. The limit is Wilson's, of the share of
-    edges that join nodes of the same class, so that few edges earn no finding.
+    edges that join nodes of the same class, so that few edges earn no finding. Of very many edges a sample is taken.
 
     References
     ----------
@@ -106,17 +107,28 @@ def _labelled_edges(facts: GraphFacts) -> NDArray[np.int64]:
     """Edges, (e, 2), whose ends both are nodes that one trial trains or validates on: each once."""
     adjacency, numbers = facts.graph.adjacency, []
     for trial in facts.labelled:
-        known = np.union1d(trial.train, trial.val)
-        start, end = _neighbors(adjacency, known)
-        both = (start < end) & np.isin(end, known)
+        nodes = _of_few_entries(adjacency, np.concatenate([trial.train, trial.val]))
+        known = np.zeros(adjacency.nodes, bool)
+        known[nodes] = True
+        start, end = _neighbors(adjacency, nodes)
+        both = (start < end) & known[end]
         numbers.append(start[both] * adjacency.nodes + end[both])
     edges = np.unique(np.concatenate(numbers))
     return np.stack([edges // adjacency.nodes, edges % adjacency.nodes], axis=1)
 
 
+def _of_few_entries(adjacency: Adjacency, nodes: Nodes) -> Nodes:
+    """Nodes whose rows have at most ``MOST_ENTRIES`` entries together, drawn at random where all have more."""
+    entries = adjacency.indptr[nodes + 1] - adjacency.indptr[nodes]
+    if entries.sum() <= MOST_ENTRIES:
+        return nodes
+    order = np.random.default_rng(0).permutation(len(nodes))
+    return nodes[order[np.cumsum(entries[order]) <= MOST_ENTRIES]]
+
+
 def _neighbors(adjacency: Adjacency, nodes: Nodes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The entries of the rows of some nodes."""
-    first, count = adjacency.indptr[nodes], np.diff(adjacency.indptr)[nodes]
+    first, count = adjacency.indptr[nodes], adjacency.indptr[nodes + 1] - adjacency.indptr[nodes]
     within = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
     return np.repeat(nodes, count), np.asarray(adjacency.indices[np.repeat(first, count) + within], np.int64)
 

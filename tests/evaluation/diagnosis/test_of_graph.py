@@ -1,11 +1,14 @@
 """Rules on the graph: facts that earn a finding, and facts just beside them that don't."""
 
+import re
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from graphs import EDGE_CASES
 from made_facts import LABELS, NODES, VAL_NODES, facts, graph
 
+from grandplus.evaluation.diagnosis import of_graph
 from grandplus.evaluation.diagnosis.facts import GraphFacts, Labelled
 from grandplus.evaluation.diagnosis.of_graph import constant_features, small_classes, unlike_edges
 from grandplus.graph.adjacency import as_adjacency
@@ -62,6 +65,18 @@ def test_random_edges_are_counted_as_the_definition_says():
     found, _ = unlike_edges(facts(graph=made))
     assert f"of {len(pairs)} edges" in found
     assert f"(adjusted homophily {adjusted_homophily(sorted(pairs), LABELS):.2f})" in found
+
+
+def test_of_very_many_edges_a_sample_is_taken(monkeypatch):
+    rng = np.random.default_rng(0)
+    made = graph(edges=(NODES * rng.random((2, 3000))).astype(int))
+    entries = len(made.adjacency.indices)
+    monkeypatch.setattr(of_graph, "MOST_ENTRIES", entries)
+    whole, _ = unlike_edges(facts(graph=made))
+    assert f"of {entries // 2:,} edges" in whole
+    monkeypatch.setattr(of_graph, "MOST_ENTRIES", entries // 2)
+    sample, _ = unlike_edges(facts(graph=made))
+    assert entries // 10 < int(re.search(r"of ([\d,]+) edges", sample)[1].replace(",", "")) < entries // 6
 
 
 def test_few_edges_earn_nothing():
