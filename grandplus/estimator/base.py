@@ -6,7 +6,6 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -34,6 +33,7 @@ from grandplus.evaluation.diagnosis.rules import diagnose
 from grandplus.evaluation.orders import FAMILIES, suited_order
 from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Splits
+from grandplus.methods.grandplus.suited import suited_top_k
 from grandplus.methods.protocol import Model, Scores, Task
 from grandplus.methods.registry import method_of
 from grandplus.methods.remaining import Course, Estimate
@@ -119,12 +119,10 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             prepared, splits = preprocess(raw, preprocessing_of(given, raw), seed=seed, trials=trials, name=name)
         settings = sections.method.model_copy(update=self.suited(prepared))
         with named_as_parameters(), one_thread():
-            pushing = sections.pushing
-            if pushing and "order" not in given:
-                pushing = _at_suited_order(pushing, prepared, splits)
+            pushing = suited_pushing(sections.pushing, given, prepared, splits) if sections.pushing else None
             rows = _rows(prepared, splits, pushing) if pushing else None
             facts = self._train(prepared, splits, rows, settings, seed)
-            self.baselines_ = _baselines(prepared, splits, sections.pushing or Pushing(Average(), GFPush()))
+            self.baselines_ = _baselines(prepared, splits, pushing or Pushing(Average(), GFPush()))
         self.classes_, self.rows_, self.seed_, self.graph_facts_ = arguments.classes, rows, seed, prepared.facts
         self._describe(arguments.inputs)
         self.diagnosis_ = [in_parameters(finding) for finding in diagnose(facts.with_baselines(self.baselines_))]
@@ -255,13 +253,23 @@ class _Latest:
         self._scores = scores
 
 
-def _at_suited_order(pushing: Pushing, graph: Graph, splits: Splits) -> Pushing:
-    """The same, but with the order that an imported card would have."""
-    matrix, split = pushing.matrix, splits.of(0)
-    if matrix.name not in FAMILIES:
-        return pushing
-    order = suited_order(graph, split, matrix.name, pushing.gfpush)
-    return replace(pushing, matrix=matrix.model_copy(update={"order": order}))
+def suited_pushing(pushing: Pushing, given: dict[str, Any], graph: Graph, splits: Splits) -> Pushing:
+    """The same, with the k and the order that an imported card would have, where none is given.
+
+    Parameters
+    ----------
+    pushing : Pushing
+    given : dict
+        Parameters that are not None, by name.
+    graph : Graph
+    splits : Splits
+    """
+    matrix, push = pushing.matrix, pushing.gfpush
+    if "top_k" not in given:
+        push = push.model_copy(update={"top_k": suited_top_k(graph)})
+    if "order" not in given and matrix.name in FAMILIES:
+        matrix = matrix.model_copy(update={"order": suited_order(graph, splits.of(0), matrix.name, push)})
+    return Pushing(matrix, push)
 
 
 def _rows(graph: Graph, splits: Splits, pushing: Pushing) -> Rows:

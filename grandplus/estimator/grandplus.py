@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from grandplus.estimator.base import GraphClassifier
-from grandplus.graph.features import MIN_FEATURES_FOR_DROPOUT
 from grandplus.graph.graph import Graph
+from grandplus.methods.grandplus.suited import suited_values
 
 
 class GrandPlusClassifier(GraphClassifier):
@@ -29,8 +29,9 @@ class GrandPlusClassifier(GraphClassifier):
         w_0..w_N of custom, at least 0 and summing to 1.
     rmax : float, default=1e-05
         r_max, the push threshold; 0 pushes everything.
-    top_k : int, default=32
-        k, how many entries of a row of Π are kept for training.
+    top_k : int, optional
+        k, how many entries of a row of Π are kept for training; by default 128, or 32 where these cost
+        much: from 100,000 nodes on, and if a row of X has more than 100 values (800 if X is dense).
     trials : int, default=1
         How many models are trained; the prediction is the mean of their calibrated probabilities.
     random_state : int, RandomState or None, default=0
@@ -55,8 +56,9 @@ class GrandPlusClassifier(GraphClassifier):
         U', the nodes that consistency is trained on: all that are not trained on, those of test, or how many.
     lr : float, default=0.01
         Adam's learning rate.
-    weight_decay : float, default=0.001
-        L2 penalty on all parameters.
+    weight_decay : float, optional
+        L2 penalty on all parameters; by default 0.07 / C for C classes if X is standardized, else the lesser of 0.001
+        and 0.03 ‖x‖ / C, with the root mean square of ‖x‖ over the rows x of X.
     embed : bool, default=False
         Whether H = XW⁰ is learned and propagated in place of X (Eq. 9); X must be sparse.
     layers : int, default=2
@@ -170,7 +172,7 @@ class GrandPlusClassifier(GraphClassifier):
         heat_time: float | None = None,
         weights: list[float] | None = None,
         rmax: float = 1e-5,
-        top_k: int = 32,
+        top_k: int | None = None,
         trials: int = 1,
         random_state: Any = 0,
         edge_weights: str | None = None,
@@ -182,7 +184,7 @@ class GrandPlusClassifier(GraphClassifier):
         shortage: str = "fail",
         unlabelled: str | int = "all",
         lr: float = 0.01,
-        weight_decay: float = 0.001,
+        weight_decay: float | None = None,
         embed: bool = False,
         layers: int = 2,
         hidden: int = 64,
@@ -248,6 +250,4 @@ class GrandPlusClassifier(GraphClassifier):
         self.renormalize = renormalize
 
     def suited(self, graph: Graph) -> dict[str, Any]:
-        if self.dropout_input is not None:
-            return {}
-        return {"dropout_input": 0.5 if graph.features.shape[1] >= MIN_FEATURES_FOR_DROPOUT else 0.0}
+        return {name: value for name, value in suited_values(graph).items() if getattr(self, name) is None}

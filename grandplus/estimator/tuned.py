@@ -12,11 +12,12 @@ from numpy.typing import ArrayLike
 from grandplus.datasets.preprocess import preprocess
 from grandplus.datasets.raw import RawGraph
 from grandplus.estimator.arguments import read_arguments
-from grandplus.estimator.base import one_thread
+from grandplus.estimator.base import one_thread, suited_pushing
 from grandplus.estimator.grandplus import GrandPlusClassifier
 from grandplus.estimator.parameters import given_parameters, named_as_parameters, preprocessing_of, sections_of
 from grandplus.graph.graph import Graph
 from grandplus.graph.settings import Preprocess
+from grandplus.graph.splits import Splits
 from grandplus.runtime import environment
 from grandplus.runtime.errors import ArgumentError, argument_errors
 from grandplus.tuning import tuner
@@ -114,19 +115,24 @@ class _InMemory:
         self._folders: dict[Preprocess, Path] = {}
         with argument_errors("tune"):
             sections_of(given, "grandplus")
-            first = Graph.load(self._folder_of(preprocessing_of(given, raw)))
-        self._suited = classifier.suited(first)
+            self._folder_of(preprocessing_of(given, raw))
+        self._classifier = classifier
 
     def candidate(self, change: Change) -> Candidate:
         changed = self._given | change
         sections = sections_of(changed, "grandplus")
         assert sections.pushing
+        settings = preprocessing_of(changed, self._raw)
+        graph, splits = self._loaded(settings)
         # What suits the graph stands where nothing is given.
-        train = sections.method.model_copy(update=self._suited).model_copy(
-            update={name: value for name, value in change.items() if name in self._suited}
-        )
-        matrix, gfpush = sections.pushing.matrix, sections.pushing.gfpush
-        return Candidate(preprocessing_of(changed, self._raw), matrix, gfpush, train, change)
+        suited = {name: value for name, value in self._classifier.suited(graph).items() if name not in change}
+        pushing = suited_pushing(sections.pushing, changed, graph, splits)
+        train = sections.method.model_copy(update=suited)
+        return Candidate(settings, pushing.matrix, pushing.gfpush, train, change)
+
+    def _loaded(self, settings: Preprocess) -> tuple[Graph, Splits]:
+        folder = self._folder_of(settings)
+        return Graph.load(folder), Splits.load(folder)
 
     def graph(self, candidate: Candidate) -> Path:
         return self._folder_of(candidate.preprocess)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -143,6 +144,27 @@ def zero_rows(features: Features) -> int:
         running = np.concatenate([[0], np.cumsum(features.data != 0)])
         stored = np.diff(running[features.indptr])
     return int((stored == 0).sum())
+
+
+def mean_squared_norm(features: Features) -> float:
+    """The mean of ‖x‖² over the rows x of some features.
+
+    Parameters
+    ----------
+    features : (n, d) ndarray or scipy CSR
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> mean_squared_norm(np.array([[3, 4], [0, 1]], np.float32))
+    13.0
+    """
+    parts = [features.data] if sp.issparse(features) else (features[rows] for rows in blocks_of(len(features)))
+    total = math.fsum(np.square(part, dtype=np.float64).sum() for part in parts)
+    return total / max(int(features.shape[0]), 1)
 
 
 def blocks_of(rows: int) -> list[slice]:

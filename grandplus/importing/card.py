@@ -6,13 +6,15 @@ from io import StringIO
 from typing import Any, NamedTuple
 
 from ruamel.yaml import YAML
+from scipy.sparse import issparse
 
-from grandplus.datasets.raw import RawGraph
 from grandplus.evaluation.orders import usual_order
-from grandplus.graph.features import MIN_FEATURES_FOR_DROPOUT
+from grandplus.graph.graph import Graph
 from grandplus.graph.settings import Preprocess
+from grandplus.methods.grandplus.settings import Settings
+from grandplus.methods.grandplus.suited import suited_top_k, suited_values
+from grandplus.propagation.settings import MIN_NODES_OF_LARGE_GRAPH, GFPush
 
-MIN_NODES_OF_LARGE_GRAPH = 100_000  # from here on, settings like those of the paper's large graphs
 MIN_FEATURES_FOR_EMBEDDING = 100_000  # from here on, sparse features are embedded (Eq. 9)
 
 _UNTUNED = "None of it was tuned on this graph: compare by validation accuracy, never by test accuracy."
@@ -30,10 +32,7 @@ class _Hyperparameters(NamedTuple):
     train: dict[str, Any]
 
 
-_FOR_SMALL_GRAPHS = _Hyperparameters(
-    "The defaults, on which the paper's small citation graphs agree (Cora, Citeseer, Pubmed).",
-    {},
-)
+_FOR_SMALL_GRAPHS = "Chosen by rules that were found on other graphs, by validation accuracy (experiments/defaults)."
 _FOR_LARGE_GRAPHS = _Hyperparameters(
     "Between the paper's settings for its large graphs (Reddit, Amazon2M), as this one has so many nodes.",
     {
@@ -56,7 +55,7 @@ def card_text(
     name: str,
     source: dict[str, Any],
     preprocess: Preprocess,
-    raw: RawGraph,
+    graph: Graph,
     expect: dict[str, int | None],
     orders: dict[str, int],
 ) -> str:
@@ -69,8 +68,8 @@ def card_text(
     source : dict
         This section of the card.
     preprocess : Preprocess
-    raw : RawGraph
-        By whose size hyperparameters are chosen.
+    graph : Graph
+        Preprocessed; its size and its features decide on hyperparameters.
     expect : dict
         Counts that every run must find; None where they are not checked.
     orders : dict of int
@@ -96,27 +95,28 @@ def card_text(
     for key, value in sections.items():
         yaml.dump({key: value}, text)
         text.write("\n" if key in ("citation", "expect", "source") else "")
-    why, train = _hyperparameters(preprocess.features, raw)
+    why, train = _hyperparameters(graph)
+    propagation = _propagation(orders, graph)
     text.write(f"\n# {why}\n# {_UNTUNED}\n")
-    unusual = {matrix: {"order": order} for matrix, order in orders.items() if order != usual_order(matrix)}
-    if unusual:
+    if set(propagation) - {"any"}:
         text.write(f"# {_ORDERS}\n")
-    yaml.dump({"gfpush": unusual, "train": {"any": train} if train else {}}, text)
+    yaml.dump({"gfpush": propagation, "train": {"any": train} if train else {}}, text)
     return text.getvalue()
 
 
-def _hyperparameters(features: str, raw: RawGraph) -> _Hyperparameters:
-    """Those that suit a graph of this size.
-
-    Parameters
-    ----------
-    features : str
-        As ``preprocess.features``.
-    """
-    of_data = 0 if raw.features is None else int(raw.features.shape[1])
-    width = {"degree": 1, "onehot-degree": MIN_FEATURES_FOR_DROPOUT, "adjacency": raw.nodes}.get(features, of_data)
-    sparse = features == "adjacency" or (features not in ("degree", "standardize") and hasattr(raw.features, "indptr"))
-    if width >= MIN_FEATURES_FOR_EMBEDDING and sparse:
+def _hyperparameters(graph: Graph) -> _Hyperparameters:
+    """Those that suit a graph of this size and these features."""
+    suited = suited_values(graph)
+    if graph.features.shape[1] >= MIN_FEATURES_FOR_EMBEDDING and issparse(graph.features):
         return _FOR_MANY_FEATURES
-    why, train = _FOR_LARGE_GRAPHS if raw.nodes >= MIN_NODES_OF_LARGE_GRAPH else _FOR_SMALL_GRAPHS
-    return _Hyperparameters(why, train | ({"dropout_input": 0} if width < MIN_FEATURES_FOR_DROPOUT else {}))
+    if graph.adjacency.nodes >= MIN_NODES_OF_LARGE_GRAPH:
+        return _FOR_LARGE_GRAPHS
+    usual = Settings().model_dump()
+    return _Hyperparameters(_FOR_SMALL_GRAPHS, {key: value for key, value in suited.items() if value != usual[key]})
+
+
+def _propagation(orders: dict[str, int], graph: Graph) -> dict[str, dict[str, int]]:
+    """The card's section on Π: what differs from the defaults."""
+    top_k, usual = suited_top_k(graph), GFPush().top_k
+    unusual = {matrix: {"order": order} for matrix, order in orders.items() if order != usual_order(matrix)}
+    return ({"any": {"top_k": top_k}} if top_k != usual else {}) | unusual

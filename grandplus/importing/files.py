@@ -16,13 +16,14 @@ from grandplus.datasets.source import Reading, Source
 from grandplus.evaluation.orders import FAMILIES, suited_order
 from grandplus.graph.features import suited_scaling
 from grandplus.graph.settings import Preprocess
-from grandplus.importing.card import MIN_NODES_OF_LARGE_GRAPH, card_text
+from grandplus.importing.card import card_text
 from grandplus.importing.recognise import check_files, recognise
 from grandplus.importing.report import report
+from grandplus.methods.grandplus.suited import suited_top_k
 from grandplus.pipeline.card import CATALOG, write_card
 from grandplus.pipeline.preflight import check_resources
 from grandplus.pipeline.settings import settings_of_card
-from grandplus.propagation.settings import GFPush
+from grandplus.propagation.settings import MIN_NODES_OF_LARGE_GRAPH, GFPush
 from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.sums import sha256
 from grandplus.runtime.validation import Name, checked_as
@@ -101,8 +102,9 @@ def import_files(
         chosen = chosen_preprocess(raw, choices or Choices())
         graph, splits = preprocess(raw, chosen, seed=0, trials=1, name=name)
         splits.check_tested()
-        orders = {matrix: suited_order(graph, splits.of(0), matrix, GFPush()) for matrix in FAMILIES}
-        text = card_text(name, source, chosen, raw, _counts(raw, graph.facts), orders)
+        push = GFPush(top_k=suited_top_k(graph))
+        orders = {matrix: suited_order(graph, splits.of(0), matrix, push) for matrix in FAMILIES}
+        text = card_text(name, source, chosen, graph, _counts(raw, graph.facts), orders)
         settings = settings_of_card(text, name)
         check_resources(settings, root / "data")
         lines = report(raw, graph, splits, settings, orders)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from grandplus.runtime.validation import Count, Fraction, Section
 
+MIN_NODES_OF_LARGE_GRAPH = 100_000  # from here on, settings like those of the paper's large graphs
+
 
 class GFPush(Section):
     """What rows cost and how exact they are."""

@@ -15,10 +15,8 @@ from ruamel.yaml import YAML
 from sklearn.exceptions import NotFittedError
 
 from grandplus import GrandPlusClassifier
-from grandplus.datasets.raw import RawGraph
 from grandplus.estimator.base import _Latest
-from grandplus.graph.settings import Preprocess
-from grandplus.importing.card import card_text
+from grandplus.importing.python import save_dataset
 from grandplus.methods.grandplus.settings import Settings as Train
 from grandplus.methods.remaining import Estimate
 from grandplus.propagation.matrices import Average
@@ -141,19 +139,23 @@ def test_arguments_are_left_as_they_are():
     assert first.tobytes() == small(max_epochs=3).fit(adjacency, sparse.tocoo(), y).predict_proba().tobytes()
 
 
+@pytest.mark.parametrize("features", ["as-is", "row-normalize", "standardize", "adjacency"])
 @pytest.mark.parametrize("width", [10, 60])
-def test_defaults_are_those_of_an_imported_card(width):
-    raw = RawGraph(np.zeros((2, 0), np.int64), 9, np.eye(9, width), np.zeros(9, np.int64), ["a", "b"], np.arange(9), [])
-    card = YAML(typ="safe", pure=True).load(
-        card_text("own", {}, Preprocess(features="as-is", split="per-class"), raw, {}, {"avg": 4})
-    )
-    wanted = GFPush(**card["gfpush"]).model_dump() | Train(**card["train"].get("any", {})).model_dump()
-    adjacency, X, y = problem()
-    X = np.hstack([X, np.zeros((NODES, width - 3))])
-    classifier = small(dropout_input=None, max_epochs=1).fit(adjacency, X, y)
-    mine = GrandPlusClassifier().get_params() | {"dropout_input": classifier.models_[0].settings.dropout_input}
-    assert {name: mine[name] for name in wanted} == wanted
-    assert Average().order == 4 == len(small(order=None, max_epochs=1).fit(adjacency, X, y).rows_.info.weights) - 1
+def test_defaults_are_those_of_an_imported_card(tmp_path, width, features):
+    """Also the order, on a graph whose edges say nothing."""
+    _, X, y = problem()
+    X = np.hstack([np.abs(X), np.zeros((NODES, width - 3))])
+    edges = np.random.default_rng(0).integers(NODES, size=(2, 2 * NODES))
+    (tmp_path / "data/catalog").mkdir(parents=True)
+    chosen = {"features": features, "train_per_class": 4, "val_per_class": 14}
+    save_dataset("mine", edges, X, y, root=tmp_path, **chosen)
+    card = YAML(typ="safe", pure=True).load((tmp_path / "data/catalog/mine.yaml").read_text())
+    classifier = GrandPlusClassifier(max_epochs=1, **chosen).fit(edges, X, y)
+    wanted, info = card["gfpush"]["any"] | card["gfpush"].get("avg", {}), classifier.rows_.info
+    assert info.top_k == GFPush(top_k=wanted["top_k"]).top_k
+    assert len(info.weights) - 1 == wanted.get("order", Average().order)
+    mine = classifier.models_[0].settings.model_dump() | {"max_epochs": Train().max_epochs}
+    assert mine == Train(**card["train"].get("any", {})).model_dump()
 
 
 def data(**changes):

@@ -11,7 +11,9 @@ from own import edges_csv, nodes_csv
 from ruamel.yaml import YAML
 from scipy import sparse
 
-from grandplus.datasets.raw import RawGraph
+from grandplus.graph.adjacency import as_adjacency
+from grandplus.graph.fitted import FittedFeatures
+from grandplus.graph.graph import Graph
 from grandplus.graph.settings import Preprocess
 from grandplus.importing.card import card_text
 from grandplus.importing.files import Choices, import_files
@@ -36,31 +38,69 @@ def test_a_card_states_what_differs_from_the_defaults(tmp_path, checkout):
     assert card["preprocess"] == {
         "features": "standardize", "split": "per-class", "val_per_class": 2, "shortage": "shrink"
     }  # fmt: skip
-    assert card["gfpush"] == {}
-    assert card["train"] == {"any": {"dropout_input": 0}}  # as there are two features
+    assert card["gfpush"] == {"any": {"top_k": 128}}
+    assert card["train"] == {"any": {"dropout_input": 0, "weight_decay": 0.04}}  # of two classes and features
     assert load_settings(checkout, dataset="mine").preprocess.train_per_class == 20
 
 
+def preprocessed(nodes, features, kind, classes=3):
+    adjacency = as_adjacency(sparse.coo_array((nodes, nodes)))
+    labels, names = np.arange(nodes) % classes, [str(label) for label in range(classes)]
+    return Graph(adjacency, features, labels, names, np.arange(nodes), fitted=FittedFeatures(kind))
+
+
+def words(nodes, width, of_each):
+    """Rows that sum to 1."""
+    columns = np.arange(nodes * of_each) % width
+    data = np.full(nodes * of_each, 1 / of_each, np.float32)
+    return sparse.csr_array((data, columns, np.arange(0, nodes * of_each + 1, of_each)), (nodes, width))
+
+
 @pytest.mark.parametrize(
-    ("nodes", "features", "kind"),
+    ("nodes", "features", "kind", "train"),
     [
-        (12, None, "adjacency"),
-        (12, sparse.csr_matrix((12, 100)), "row-normalize"),
-        (200_000, sparse.csr_matrix((200_000, 100)), "row-normalize"),
-        (12, sparse.csr_matrix((12, 100_000)), "row-normalize"),
-        (12, np.ones((12, 3), np.float32), "standardize"),
+        (12, words(12, 100, 5), "row-normalize", {}),
+        (12, words(12, 100, 5)[:, :40], "row-normalize", {"dropout_input": 0}),
+        (12, words(12, 3000, 1000), "row-normalize", {"weight_decay": 0.0003}),
+        (12, np.ones((12, 3), np.float32), "standardize", {"dropout_input": 0, "weight_decay": 0.02}),
+        (12, np.ones((12, 60), np.float32), "standardized-adjacency", {"weight_decay": 0.02}),
     ],
 )
-def test_hyperparameters_of_any_size_differ_from_the_defaults(nodes, features, kind):
-    raw = RawGraph(np.zeros((2, 0), np.int64), nodes, features, np.zeros(nodes, int), ["a"], np.arange(nodes), [])
-    chosen = Preprocess(features=kind, split="per-class")
-    card = YAML(typ="safe").load(card_text("mine", {}, chosen, raw, {}, {"avg": 4}))
-    assert card["preprocess"] == {"features": kind, "split": "per-class"}
-    assert card["gfpush"] == {}
-    train = card["train"].get("any", {})
-    usual = settings_of("grandplus").Settings().model_dump()
+def test_features_decide_on_dropout_and_weight_decay(nodes, features, kind, train):
+    assert card_of(preprocessed(nodes, features, kind))["train"].get("any", {}) == train
+
+
+def test_many_classes_get_less_weight_decay():
+    graph = preprocessed(60, words(60, 100, 25), "row-normalize", classes=30)
+    assert card_of(graph)["train"] == {"any": {"weight_decay": 0.0002}}
+
+
+@pytest.mark.parametrize(("nodes", "width"), [(200_000, 100), (12, 100_000)])
+def test_hyperparameters_of_a_large_graph_differ_from_the_defaults(nodes, width):
+    card = card_of(preprocessed(nodes, words(nodes, width, 1), "row-normalize"))
+    train, usual = card["train"]["any"], settings_of("grandplus").Settings().model_dump()
+    assert len(train) > 4
     assert all(usual[key] != value for key, value in train.items())
-    assert bool(train) == (nodes > 12 or kind != "row-normalize" or features.shape[1] > 100)
+    assert card["gfpush"] == ({} if nodes > 12 else {"any": {"top_k": 128}})
+
+
+def card_of(graph):
+    chosen = Preprocess(features="as-is", split="per-class")
+    return YAML(typ="safe").load(card_text("mine", {}, chosen, graph, {}, {"avg": 4}))
+
+
+def test_features_of_many_values_keep_the_usual_k():
+    for features, top_k in ((words(12, 3000, 1000), 32), (words(12, 3000, 90), 128), (np.ones((12, 900)), 32)):
+        section = card_of(preprocessed(12, features, "row-normalize"))["gfpush"]
+        assert section == ({} if top_k == 32 else {"any": {"top_k": top_k}})
+
+
+def test_an_unusual_order_is_stated():
+    graph = preprocessed(12, words(12, 100, 5), "row-normalize")
+    chosen = Preprocess(features="as-is", split="per-class")
+    text = card_text("mine", {}, chosen, graph, {}, {"avg": 0, "single": 2})
+    assert YAML(typ="safe").load(text)["gfpush"] == {"any": {"top_k": 128}, "avg": {"order": 0}}
+    assert "The order N is the one whose" in text
 
 
 def test_the_docs_name_every_format():

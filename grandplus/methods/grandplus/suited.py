@@ -1,0 +1,73 @@
+"""Settings that suit a graph which nobody has tuned them for, by what its features are like (experiments/defaults)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import scipy.sparse as sp
+
+from grandplus.graph.features import MIN_FEATURES_FOR_DROPOUT, mean_squared_norm
+from grandplus.graph.fitted import STANDARDIZED
+from grandplus.graph.graph import Graph
+from grandplus.methods.grandplus.settings import Settings
+from grandplus.propagation.settings import MIN_NODES_OF_LARGE_GRAPH, GFPush
+
+MANY_ENTRIES = 128  # k of a row that averages over many nodes
+AFFORDABLE_VALUES = {True: 100, False: 800}  # in a row of features that are sparse, or not, for so many entries
+OF_STANDARDIZED = 0.07  # weight decay times the number of classes, for columns of deviation 1
+OF_NORM = 0.03  # the same, at most, in units of the norm of a row of other features
+
+
+def suited_values(graph: Graph) -> dict[str, Any]:
+    """The values of those settings whose default depends on the graph.
+
+    Narrow features are not dropped out, as too little would be left of them.
+
+    Weight decay λ competes with the gradient of the labelled nodes. As long as predictions are alike, that is about
+    ‖x‖ / C for C classes: a λ of that size holds all weights at zero, and the model predicts one class for ever. So
+    wide features whose rows are short, and many classes, get less than the usual decay; standardized columns, which
+    are long, get more, against their noise.
+
+    Parameters
+    ----------
+    graph : Graph
+
+    Returns
+    -------
+    dict
+        With ``dropout_input`` and ``weight_decay``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grandplus.graph.adjacency import as_adjacency
+    >>> import scipy.sparse as sp
+    >>> path = as_adjacency(sp.diags_array(np.ones(5), offsets=1, shape=(6, 6)))
+    >>> words, classes = np.full((6, 900), 1 / 900, np.float32), [str(label) for label in range(10)]
+    >>> suited_values(Graph(path, words, np.arange(6), classes, np.arange(6)))
+    {'dropout_input': 0.5, 'weight_decay': 0.0001}
+    """
+    usual, classes = Settings(), len(graph.classes)
+    if graph.fitted.kind in STANDARDIZED:
+        decay = OF_STANDARDIZED / classes
+    else:
+        decay = min(usual.weight_decay, OF_NORM * mean_squared_norm(graph.features) ** 0.5 / classes)
+    narrow = graph.features.shape[1] < MIN_FEATURES_FOR_DROPOUT
+    return {"dropout_input": 0.0 if narrow else usual.dropout_input, "weight_decay": float(f"{decay:.1g}")}
+
+
+def suited_top_k(graph: Graph) -> int:
+    """The number k of entries that rows of Π keep.
+
+    A row that keeps more entries averages over more nodes, against the noise of features. On large graphs this costs
+    memory, and with features of many values time; there the default is kept.
+
+    Parameters
+    ----------
+    graph : Graph
+    """
+    sparse = sp.issparse(graph.features)
+    nodes, width = graph.features.shape
+    values = graph.features.nnz / max(nodes, 1) if sparse else width
+    affordable = nodes < MIN_NODES_OF_LARGE_GRAPH and values <= AFFORDABLE_VALUES[sparse]
+    return MANY_ENTRIES if affordable else GFPush().top_k
