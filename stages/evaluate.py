@@ -1,4 +1,4 @@
-"""data/predictions, data/model, data/rows, data/graph -> reports: metrics, plots and the settings behind them."""
+"""What all earlier stages but download have left -> reports: metrics, plots and the settings behind them."""
 
 import json
 from io import StringIO
@@ -12,7 +12,7 @@ from ruamel.yaml import YAML
 from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Splits
 from grandplus.pipeline.evaluated import REPORTS, list_reports
-from grandplus.pipeline.folders import GRAPH, MODEL, PREDICTIONS, ROWS, output
+from grandplus.pipeline.folders import BASELINES, GRAPH, MODEL, PREDICTIONS, ROWS, output
 from grandplus.pipeline.settings import PLAIN, Settings, resolve
 from grandplus.pipeline.stage import run
 from grandplus.propagation.rows import Rows
@@ -20,6 +20,7 @@ from grandplus.runtime.storage import finished_whole
 
 
 def work(settings: Settings) -> None:
+    from grandplus.evaluation.baselines.table import load_scores
     from grandplus.evaluation.details import details
     from grandplus.evaluation.diagnosis.facts import facts_of_run
     from grandplus.evaluation.diagnosis.finding import lines_of, to_json
@@ -41,11 +42,12 @@ def work(settings: Settings) -> None:
     run = {key: value for key, value in settings.flat().items() if key in PLAIN}
     of_run = {"splits": Splits.load(GRAPH), "rows": rows, "history": history, "predictions": predictions}
     _write(REPORTS / "details.json", _compact(details(run, resolve().changed, graph=graph, **of_run)))
-    findings = diagnose(facts_of_run(graph, settings=settings.train, **of_run))
+    baselines = load_scores(BASELINES)
+    findings = diagnose(facts_of_run(graph, settings=settings.train, **of_run).with_baselines(baselines))
     _write(REPORTS / "diagnosis.json", _json(to_json(findings)))
     ensemble = load_ensemble(PREDICTIONS / "predictions.parquet")
     l1_error = None if rows is None else rows.l1_error
-    metrics = summarize(predictions, classes, l1_error=l1_error, ensemble=ensemble)
+    metrics = summarize(predictions, classes, l1_error=l1_error, ensemble=ensemble, baselines=baselines)
     _write(REPORTS / "metrics.json", _json(metrics))
     list_reports()
     print("diagnosis:", *lines_of(findings), sep="\n  ")

@@ -9,6 +9,7 @@ import pyarrow as pa
 import scipy.sparse as sp
 from project import ROOT
 
+from grandplus.evaluation.baselines.table import BaselineScore
 from grandplus.evaluation.details import details
 from grandplus.evaluation.metrics import summarize
 from grandplus.graph.adjacency import build_adjacency
@@ -64,5 +65,7 @@ def _run(name: str, settings: Settings, changed: dict[str, Any], skill: float, c
     given = {"history": pa.table(history), "predictions": predictions}
     run = {key: value for key, value in settings.flat().items() if key in PLAIN}
     content = details(run, changed, graph=graph, splits=splits, rows=rows if with_rows else None, **given)
-    metrics = summarize(predictions, classes, l1_error=rows.l1_error if with_rows else None)
+    l1_error = rows.l1_error if with_rows else None
+    baselines = [BaselineScore(trial, "label_propagation", 0.5, 0.45) for trial in range(settings.trials)]
+    metrics = summarize(predictions, classes, l1_error=l1_error, baselines=baselines)
     return Run(name, content, metrics, TOOK)

@@ -18,7 +18,7 @@ def add(commands: Any) -> None:
 
 
 def run(_: argparse.Namespace) -> None:
-    """Print a line for each metric, the findings, and where the other results are.
+    """Print a line for each metric, the findings, where the other results are, and cheap baselines.
 
     Raises
     ------
@@ -26,9 +26,11 @@ def run(_: argparse.Namespace) -> None:
         There are no results, or they are damaged, or of several runs.
     """
     from grandplus.evaluation.diagnosis.finding import lines_of
+    from grandplus.report.baselines import baseline_rows, difference_line
     from grandplus.report.read import findings_of, metrics_of  # here, as scikit-learn takes a second
     from grandplus.report.run import title_of
     from grandplus.report.scores import score_lines
+    from grandplus.report.table import table
 
     notes = remarks()
     scores = REPORTS / "metrics.json"
@@ -53,6 +55,10 @@ def run(_: argparse.Namespace) -> None:
     for name, value in lines.items():
         first, *more = value.splitlines()
         print(f"{name:<{width}}  {first}", *more, sep="\n" + " " * (width + 2))
+    if rows := baseline_rows(metrics, settings["model"]):
+        print(f"\n{table(rows)}")
+    if line := difference_line(metrics, settings["model"]):
+        print(line)
 
 
 def _seconds() -> str:

@@ -26,7 +26,8 @@ from grandplus.estimator.parameters import (
     preprocessing_of,
     sections_of,
 )
-from grandplus.evaluation.baselines.scores import BaselineScore, score_baselines
+from grandplus.evaluation.baselines.scores import score_baselines
+from grandplus.evaluation.baselines.table import BaselineScore
 from grandplus.evaluation.diagnosis.facts import Facts, GraphFacts, Trial
 from grandplus.evaluation.diagnosis.finding import DiagnosisWarning
 from grandplus.evaluation.diagnosis.rules import diagnose

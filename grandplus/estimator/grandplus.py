@@ -115,7 +115,7 @@ class GrandPlusClassifier(GraphClassifier):
     graph_facts_ : dict of str to int
         What was counted, merged and dropped: nodes, edges, merged_duplicates, dropped_self_loops, isolated_nodes,
         unlabelled_nodes, zero_feature_rows, ...
-    baselines_ : list of grandplus.evaluation.baselines.scores.BaselineScore
+    baselines_ : list of grandplus.evaluation.baselines.table.BaselineScore
         What cheap classifiers come to on the same splits, with which the accuracy is to be compared: for each trial
         ``majority``, ``label_propagation``, ``logistic_regression`` on X and ``propagated_logistic_regression`` on ΠX.
     diagnosis_ : list of grandplus.evaluation.diagnosis.finding.Finding

@@ -22,12 +22,15 @@ class Format:
         What follows it.
     limits : tuple of float
         The least and the greatest score that there is; an interval is written within these.
+    signed : bool
+        Whether a score has its sign, as a difference does.
     """
 
     decimals: int
     factor: float = 1.0
     unit: str = ""
     limits: tuple[float, float] = (-math.inf, math.inf)
+    signed: bool = False
 
     def __call__(self, score: float) -> str:
         """A score alone.
@@ -47,7 +50,7 @@ class Format:
         >>> percent.with_std(0.8513, 0.003433), percent.with_std(0.85)
         ('85.13 % ± 0.34', '85.00 %')
         """
-        return self(mean) if math.isnan(std) else f"{self(mean)} ± {self._number(std, self.decimals)}"
+        return self(mean) if math.isnan(std) else f"{self(mean)} ± {self.factor * std:.{self.decimals}f}"
 
     def interval(self, interval: Interval) -> str:
         """An interval, with a decimal less than a score where it is wide.
@@ -56,11 +59,13 @@ class Format:
         --------
         >>> percent.interval(Interval(0.848812, 0.853792)), percent.interval(Interval(0.850812, 0.851592))
         ('84.9–85.4', '85.08–85.16')
+        >>> signed_points.interval(Interval(-0.0412, 0.0233))
+        '-4.1 to +2.3'
         """
         wide = self.factor * (interval.high - interval.low) >= 20 * 10**-self.decimals
         least, greatest = self.limits
         ends = (self._number(min(max(end, least), greatest), self.decimals - wide) for end in interval)
-        return "–".join(ends)
+        return (" to " if self.signed else "–").join(ends)
 
     def summary(self, scores: Mapping[str, float]) -> str:
         """What `over_trials` gives: mean, standard deviation and interval.
@@ -78,10 +83,11 @@ class Format:
         return f"{self.with_std(scores['mean'], scores['std'])}, 95 % CI {self.interval(interval)}"
 
     def _number(self, score: float, decimals: int) -> str:
-        return f"{self.factor * score:.{decimals}f}"
+        return f"{self.factor * score:{'+' * self.signed}.{decimals}f}"
 
 
 percent = Format(2, factor=100, unit=" %", limits=(0, 1))  # of shares
+signed_points = Format(2, factor=100, signed=True)  # of differences of shares
 
 
 def points(difference: float) -> str:

@@ -15,13 +15,20 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from sklearn.metrics import f1_score
 
-from grandplus.evaluation.formats import Format, percent
+from grandplus.evaluation.baselines.table import LABELS, BaselineScore, accuracies_of, summarize_baselines
+from grandplus.evaluation.formats import Format, percent, signed_points
 from grandplus.evaluation.reliability import expected_calibration_error
 from grandplus.evaluation.scored import Scored, ScoredEnsemble, judged_by, select
 from grandplus.evaluation.statistics import DECIMALS, over_trials
 
 # What metrics are of: the keys of metrics.json, and how a metric's label begins.
-PARTS = {"test": "test", "val": "validation", "rows": "row", "predictions": "ensemble"}
+PARTS = {
+    "test": "test",
+    "val": "validation",
+    "baselines": "points above",
+    "rows": "row",
+    "predictions": "ensemble",
+}
 
 # What stands beside the mean of a metric that spreads.
 SPREAD = {
@@ -47,7 +54,7 @@ class Metric:
         How its value is written.
     score : callable
         Its value: of a `Scored` for ``test`` and ``val``, of the rows' L1 errors for ``rows``, of a `ScoredEnsemble`
-        for ``predictions``. None where it can't be told.
+        for ``predictions``, of a trial's lead over the best baseline for ``baselines``. None where it can't be told.
     parts : tuple of str
         Which of `PARTS` it is computed for.
     in_tables : tuple of str
@@ -150,6 +157,17 @@ METRICS = (
         in_tables=("test",),
     ),
     Metric(
+        key="difference.mean",
+        label="best baseline",
+        meaning="accuracy of the method minus that of the best baseline, trial by trial, of test nodes; of validation "
+        "nodes where no test node has a label",
+        written=signed_points,
+        score=float,
+        parts=("baselines",),
+        in_tables=("baselines",),
+        spreads=True,
+    ),
+    Metric(
         key="l1_error.mean",
         label="L1 error, mean",
         meaning="how much of a row of Π the push and top-k left out, ‖Π_s - Π̃_s‖₁ between 0 and 1, exactly",
@@ -207,6 +225,7 @@ def summarize(
     *,
     l1_error: NDArray[np.float32] | None = None,
     ensemble: ScoredEnsemble | None = None,
+    baselines: Sequence[BaselineScore] | None = None,
 ) -> dict[str, Any]:
     """Compute all metrics of a run.
 
@@ -220,13 +239,16 @@ def summarize(
         L1 error of each row of Π; None for a method that uses none.
     ensemble : ScoredEnsemble, optional
         What the mean of the trials predicts.
+    baselines : sequence of BaselineScore, optional
+        What cheap classifiers come to in each of the trials.
 
     Returns
     -------
     dict
-        The content of ``reports/metrics.json``: numbers by part and key, as nested dicts. ``test`` is left out where
-        no trial has a test node with a known label, ``rows`` where there are none. ``std`` (divisor n - 1) and
-        ``ci95`` (half-width of the t interval over trials) are left out for a single trial.
+        The content of ``reports/metrics.json``: numbers by part and key, as nested dicts, and the name of the best
+        baseline. ``test`` is left out where no trial has a test node with a known label, ``rows`` and ``baselines``
+        where there are none. ``std`` (divisor n - 1) and ``ci95`` (half-width of the t interval over trials) are left
+        out for a single trial.
 
     Raises
     ------
@@ -234,8 +256,11 @@ def summarize(
         A trial has no labelled test node, though others have, or no validation node; a class number is beyond
         `classes`; a confidence is impossible.
     """
-    parts = dict.fromkeys([judged_by(predictions), "val"])
-    content = {part: _measured(part, select(predictions, part, classes)) for part in parts}
+    judged = judged_by(predictions)
+    scored = {part: select(predictions, part, classes) for part in dict.fromkeys([judged, "val"])}
+    content = {part: _measured(part, trials) for part, trials in scored.items()}
+    if baselines is not None:
+        content["baselines"] = _compared(baselines, judged, scored[judged])
     if l1_error is not None:
         content["rows"] = _measured("rows", [l1_error])
     if ensemble is not None:
@@ -254,6 +279,8 @@ def listed() -> str:
     """
     lines = ["| key in `reports/metrics.json` | meaning |", "|---|---|"]
     for metric in METRICS:
+        if metric.parts == ("baselines",):
+            lines += _of_each_baseline()
         keys = [f"{part}.{metric.key}" for part in metric.parts]
         lines.append(_line(keys, metric.meaning))
         if metric.spreads:
@@ -262,8 +289,27 @@ def listed() -> str:
     return "\n".join(lines) + "\n"
 
 
+def _of_each_baseline() -> list[str]:
+    names = ", ".join(f"`{name}` ({label})" for name, label in LABELS.items())
+    keys = [f"baselines.<name>.{part}.accuracy.mean" for part in ("test", "val")]
+    return [
+        _line(keys, f"accuracy of a baseline, with std and ci95 as above. Names are {names}"),
+        _line(["baselines.best"], "name of the baseline with the highest validation accuracy"),
+    ]
+
+
 def _line(keys: Sequence[str], meaning: str) -> str:
     return f"| {', '.join(f'`{key}`' for key in keys)} | {meaning} |"
+
+
+def _compared(baselines: Sequence[BaselineScore], part: str, trials: Sequence[Scored]) -> dict[str, Any]:
+    """The baselines, and what the run has more than the best of them in each trial."""
+    content = summarize_baselines(baselines)
+    others = accuracies_of(baselines, content.get("best", ""), part)
+    if len(others) == len(trials):
+        leads = [_accuracy(trial) - other for trial, other in zip(trials, others, strict=True)]
+        content |= _measured("baselines", leads)
+    return content
 
 
 def _measured(part: str, trials: Sequence[Any]) -> dict[str, Any]:

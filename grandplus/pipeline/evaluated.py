@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from grandplus.pipeline.folders import GRAPH, MODEL, PREDICTIONS, ROWS
+from grandplus.pipeline.folders import BASELINES, GRAPH, MODEL, PREDICTIONS, ROWS
 from grandplus.pipeline.settings import load_settings
 from grandplus.pipeline.yaml_files import read_yaml
 from grandplus.runtime.errors import ArtifactError, GrandPlusError
@@ -20,7 +20,7 @@ from grandplus.runtime.sums import SUMS, parse_sums, sha256, write_sums
 REPORTS = Path("reports")
 SETTINGS = REPORTS / "settings.yaml"  # of the run that the reports are of
 FILES = ("settings.yaml", "per_class.json", "details.json", "diagnosis.json", "metrics.json")
-READ = (GRAPH, ROWS, MODEL, PREDICTIONS)
+READ = (GRAPH, ROWS, BASELINES, MODEL, PREDICTIONS)
 
 
 def list_reports() -> None:

@@ -21,7 +21,9 @@ from grandplus.runtime.storage import key_of, scratch
 from grandplus.runtime.sums import SUMS, read_sums, sha256, write_sums
 
 DATA = Path("data")
-RAW, GRAPH, ROWS, MODEL, PREDICTIONS = (DATA / name for name in ("raw", "graph", "rows", "model", "predictions"))
+RAW, GRAPH, ROWS, BASELINES, MODEL, PREDICTIONS = (
+    DATA / name for name in ("raw", "graph", "rows", "baselines", "model", "predictions")
+)
 
 
 @contextmanager

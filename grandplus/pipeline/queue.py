@@ -24,7 +24,16 @@ from grandplus.pipeline.yaml_files import yaml_mapping
 from grandplus.runtime.errors import ArgumentError, GrandPlusError
 from grandplus.runtime.storage import locked
 
-SHARED = ("dataset", "model", "matrix", "seed", "trials", "synthetic", "preprocess", "gfpush")  # settings up to gfpush
+SHARED = (
+    "dataset",
+    "model",
+    "matrix",
+    "seed",
+    "trials",
+    "synthetic",
+    "preprocess",
+    "gfpush",
+)  # settings of the stages before training
 CLONE = Path(".grandplus/queue")
 POLL_SECONDS = 1.0
 QUIET_POLLS = 30  # without any sign of a worker or of an experiment, until the queue is given up
@@ -136,7 +145,7 @@ def check_cards_in_git(queued: list[Queued]) -> None:
 
 
 def run_shared_stages(queued: list[Queued], cache: str) -> int:
-    """Run the stages up to gfpush in a clone that shares DVC's cache, once for equal settings.
+    """Run the stages before training in a clone that shares DVC's cache, once for equal settings.
 
     What fails here fails again when its turn comes, and must not keep the others from theirs.
 
@@ -158,7 +167,7 @@ def run_shared_stages(queued: list[Queued], cache: str) -> int:
         distinct.setdefault(str([experiment.settings.get(key) for key in SHARED]), []).append(experiment)
     try:
         # The last commit's graph first: without it DVC can't restore another one's rows for an experiment.
-        _run_stage("preprocess", "HEAD", cache)
+        _run_stages("HEAD", cache, "preprocess")
         for number, alike in enumerate(distinct.values(), 1):
             print(f"rows of {number} of {len(distinct)} settings: {_names(alike)}", flush=True)
             _make_rows(alike, cache)
@@ -215,20 +224,20 @@ def _names(queued: list[Queued]) -> str:
 
 
 def _make_rows(alike: list[Queued], cache: str) -> None:
-    """Run the stages up to gfpush of experiments with the same rows, and note for each what they took."""
+    """Run the stages before training of experiments with the same rows, and note for each what they took."""
     taken = CLONE / usage.LAST
     taken.unlink(missing_ok=True)
-    if not _run_stage("gfpush", alike[0].revision, cache):
+    if not _run_stages(alike[0].revision, cache, "gfpush", "baselines"):
         print(f"{_names(alike)}: no rows can be made, so it will fail; the others go on", flush=True)
     for experiment in alike:
         for stage, took in usage.read(taken).items():
             usage.add(experiment.taken, stage, took)
 
 
-def _run_stage(stage: str, revision: str, cache: str) -> bool:
+def _run_stages(revision: str, cache: str, *stages: str) -> bool:
     _run("git", "checkout", "--quiet", "--detach", "--force", revision, folder=CLONE)
     _run(sys.executable, "-m", "dvc", "config", "--local", "cache.dir", cache, folder=CLONE)
-    return _code(sys.executable, "-m", "dvc", "repro", "--quiet", stage, folder=CLONE) == 0
+    return _code(sys.executable, "-m", "dvc", "repro", "--quiet", *stages, folder=CLONE) == 0
 
 
 def _run(*command: str, folder: Path = Path()) -> None:

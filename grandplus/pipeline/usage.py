@@ -16,7 +16,7 @@ from typing import TypedDict
 from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.storage import finished_whole, locked
 
-STAGES = ("download", "preprocess", "gfpush", "train", "infer", "evaluate")  # in the order in which they run
+STAGES = ("download", "preprocess", "gfpush", "baselines", "train", "infer", "evaluate")  # in dvc.yaml's order
 LAST = Path("reports/resources.json")
 EXPERIMENTS = Path(".grandplus/resources")  # of the main checkout
 

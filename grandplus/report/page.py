@@ -11,6 +11,7 @@ from grandplus.evaluation.formats import points, points_interval
 from grandplus.evaluation.metrics import METRICS
 from grandplus.pipeline.usage import STAGES
 from grandplus.report import charts, overlays
+from grandplus.report.baselines import baseline_rows, difference_line
 from grandplus.report.comparison import Comparison
 from grandplus.report.run import Run
 from grandplus.report.scores import score_columns
@@ -55,6 +56,8 @@ def page(runs: Sequence[Run], comparisons: Sequence[Comparison], notes: Sequence
         meanings={metric.name(part): metric.meaning for metric in METRICS for part in metric.in_tables},
         scores=[score_columns(run.metrics, intervals=True) for run in runs],
         stages=_stages,
+        baseline_rows=baseline_rows,
+        difference_line=difference_line,
     )
 
 

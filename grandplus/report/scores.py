@@ -11,7 +11,7 @@ from grandplus.report.read import value_at
 
 
 def score_lines(metrics: Mapping[str, Any]) -> dict[str, str]:
-    """All metrics of a run.
+    """All metrics of a run; its baselines are in `grandplus.report.baselines`.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def score_lines(metrics: Mapping[str, Any]) -> dict[str, str]:
         metric.name(part): _text(metrics, part, metric, interval=True)
         for part in PARTS
         for metric in METRICS
-        if part in metric.parts
+        if part in metric.parts and part != "baselines"
     }
     return {name: text for name, text in lines.items() if text}
 

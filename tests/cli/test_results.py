@@ -71,6 +71,21 @@ def test_each_finding_in_two_lines(reports, capsys):
     ]
 
 
+def test_baselines_and_the_difference_to_the_best(reports, capsys):
+    majority = {"test": {"accuracy": {"mean": 0.25}}, "val": {"accuracy": {"mean": 0.5}}}
+    baselines = {"majority": majority, "best": "majority", "difference": {"mean": 0.6012, "ci95": 0.0025}}
+    (reports / "metrics.json").write_text(json.dumps(METRICS | {"baselines": baselines}))
+    list_reports()
+    assert main(["results"]) == 0
+    assert capsys.readouterr().out.splitlines()[-5:] == [
+        "",
+        "on the same splits  test accuracy   validation accuracy",
+        "GRAND+              85.12 % ± 0.34  90.00 %",
+        "majority class      25.00 %         50.00 %",
+        "GRAND+ minus majority class: +60.12 points of test accuracy (95 % interval +59.87 to +60.37)",
+    ]
+
+
 def test_one_trial_that_is_not_tested(reports, capsys):
     (reports / "metrics.json").write_text(json.dumps({"val": METRICS["val"], "rows": METRICS["rows"]}))
     (reports / "settings.yaml").write_text("{dataset: cora, model: grandplus, matrix: ppr, trials: 1}")

@@ -11,6 +11,7 @@ from project import ROOT
 from scored_tables import CLASSES, table
 from sklearn.metrics import precision_recall_fscore_support
 
+from grandplus.evaluation.baselines.table import BaselineScore
 from grandplus.evaluation.metrics import METRICS, PARTS, listed, summarize
 from grandplus.evaluation.per_class import per_class
 from grandplus.evaluation.scored import load_ensemble
@@ -68,7 +69,7 @@ def leaves(values, prefix=""):
         if isinstance(value, dict):
             yield from leaves(value, f"{prefix}{key}.")
         else:
-            assert type(value) in (int, float)
+            assert type(value) is str if key == "best" else type(value) in (int, float)
             yield prefix + key
 
 
@@ -169,12 +170,35 @@ def test_a_method_without_rows_has_no_metrics_of_rows():
     assert without | {"rows": with_rows["rows"]} == with_rows
 
 
+def of_baselines(*accuracies, name="majority", val=0.5):
+    return [BaselineScore(trial, name, val, accuracy) for trial, accuracy in enumerate(accuracies)]
+
+
+def test_the_difference_to_the_best_baseline_is_taken_trial_by_trial():
+    baselines = of_baselines(0.6, 0.8, 0.8) + of_baselines(0.9, 0.9, 0.9, name="label_propagation", val=0.25)
+    content = summarize([right(7), right(8), right(9)], CLASSES, baselines=baselines)["baselines"]
+    assert content["best"] == "majority"  # by validation
+    # Differences are .1, 0 and .1.
+    half_width = pytest.approx(4.302653 * 0.057735 / 3**0.5, abs=1e-6)
+    assert content["difference"] == {"mean": 0.066667, "std": 0.057735, "ci95": half_width}
+    assert content["label_propagation"]["test"]["accuracy"]["mean"] == 0.9
+
+
+def test_without_test_nodes_the_difference_is_that_of_validation():
+    trial = table([], val=[(0, 0), (0, 1)])
+    baselines = [BaselineScore(0, "majority", 0.25, None)]
+    assert summarize([trial], CLASSES, baselines=baselines)["baselines"]["difference"] == {"mean": 0.25}
+
+
 def test_every_number_of_metrics_json_is_registered(tmp_path):
     file = predictions_file(tmp_path, ["test"] * 2, ["a", "b"], ["a", "a"], [0.9, 0.9], [True, True])
-    content = summarize([right(7), right(8)], CLASSES, l1_error=L1, ensemble=load_ensemble(file))
+    of_run = {"l1_error": L1, "ensemble": load_ensemble(file), "baselines": of_baselines(0.5, 0.6)}
+    content = summarize([right(7), right(8)], CLASSES, **of_run)
     registered = {f"{part}.{metric.key}" for metric in METRICS for part in metric.parts}
-    beside = {key.replace("mean", name) for key in registered if "accuracy.mean" in key for name in ("std", "ci95")}
-    assert set(leaves(content)) == registered | beside | {"predictions.nodes"}
+    registered |= {f"baselines.majority.{part}.accuracy.mean" for part in ("test", "val")}
+    spread = [key for key in registered if key.endswith(("accuracy.mean", "difference.mean"))]
+    beside = {key.replace("mean", name) for key in spread for name in ("std", "ci95")}
+    assert set(leaves(content)) == registered | beside | {"predictions.nodes", "baselines.best"}
 
 
 def test_metrics_have_names_of_their_own():

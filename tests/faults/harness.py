@@ -23,7 +23,7 @@ from ruamel.yaml import YAML
 
 from grandplus.runtime import environment
 
-STAGES = ("download", "preprocess", "gfpush", "train", "infer", "evaluate")
+STAGES = ("download", "preprocess", "gfpush", "baselines", "train", "infer", "evaluate")
 # What gets which signal: all processes of the run, the stage's main one alone, DVC alone, all as by Ctrl-C.
 VICTIMS = {"group": signal.SIGKILL, "main": signal.SIGKILL, "dvc": signal.SIGKILL, "terminal": signal.SIGINT}
 # Real, with a few seconds a stage; more trials than workers, so that a finished one is resumed.

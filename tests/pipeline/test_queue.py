@@ -37,18 +37,19 @@ def queued(tmp_path, monkeypatch):
 def test_stages_run_once_for_settings_that_lead_to_the_same_rows(queued, monkeypatch):
     ran = []
 
-    def run_stage(stage, revision, cache):
+    def run_stages(revision, cache, *stages):
         if len(ran) < 2:  # the third finds all in the cache
-            usage.add(queue.CLONE / usage.LAST, stage, {"seconds": len(ran), "memory": 1})
+            usage.add(queue.CLONE / usage.LAST, stages[0], {"seconds": len(ran), "memory": 1})
         settings = subprocess.run(["git", "show", f"{revision}:params.yaml"], cwd=queue.CLONE, capture_output=True)
-        ran.append((stage, settings.returncode, revision if revision == "HEAD" else b"top_k: 9" in settings.stdout))
+        ran.append((stages, settings.returncode, revision if revision == "HEAD" else b"top_k: 9" in settings.stdout))
         return True
 
-    monkeypatch.setattr(queue, "_run_stage", run_stage)
+    monkeypatch.setattr(queue, "_run_stages", run_stages)
     found = queued({}, {"train": {"lr": 0.2}}, {"gfpush": {"top_k": 9}}, {"train": {"lr": 0.3}})
     (queue.CLONE / "left by a kill").mkdir(parents=True)
     assert queue.run_shared_stages(found, "cache") == 2
-    assert ran == [("preprocess", 0, "HEAD"), ("gfpush", 0, False), ("gfpush", 0, True)]
+    shared = ("gfpush", "baselines")
+    assert ran == [(("preprocess",), 0, "HEAD"), (shared, 0, False), (shared, 0, True)]
     assert not queue.CLONE.exists()
     once = {"gfpush": {"seconds": 1, "memory": 1}}
     assert [usage.read(experiment.taken) for experiment in found] == [once, once, {}, once]
@@ -59,11 +60,11 @@ def test_a_bad_experiment_is_no_reason_to_keep_others_from_theirs(queued, monkey
     found = queued({"gfpush": {"top_k": 0}}, {"gfpush": {"top_k": 9}})
     ran = []
 
-    def run_stage(stage, revision, cache):
+    def run_stages(revision, cache, *stages):
         ran.append(revision)
         return revision != found[0].revision
 
-    monkeypatch.setattr(queue, "_run_stage", run_stage)
+    monkeypatch.setattr(queue, "_run_stages", run_stages)
     queue.run_shared_stages(found, "cache")
     assert ran == ["HEAD", found[0].revision, found[1].revision]
     said = capsys.readouterr().out.splitlines()

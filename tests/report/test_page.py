@@ -128,7 +128,8 @@ def test_a_browser_finds_all_marks_and_nothing_to_complain_about(runs, html, tmp
             section + ".reliability circle.bin.after": len(of.details["reliability"]["after"]["bin"]),
             section + ".degree circle.group": len(of.details["by_degree"]),
             section + ".l1 circle.group": len(of.details["by_l1_error"]),
-            section + ".resources tr": 7,
+            section + ".resources tr": 8,
+            section + ".baselines tr": 3,
         }
     narrow = "document.documentElement.scrollWidth <= window.innerWidth"
     seen = shown(html, tmp_path, narrow, *map(COUNT, wanted))

@@ -145,7 +145,8 @@ def test_each_input_is_an_earlier_stages_output():
 
 def test_the_folders_between_stages_are_those_that_the_code_reads(monkeypatch):
     monkeypatch.chdir(ROOT)
-    names = {"download": "RAW", "preprocess": "GRAPH", "gfpush": "ROWS", "train": "MODEL", "infer": "PREDICTIONS"}
+    names = {"download": "RAW", "preprocess": "GRAPH", "gfpush": "ROWS", "baselines": "BASELINES", "train": "MODEL"}
+    names["infer"] = "PREDICTIONS"
     for stage, name in names.items():
         assert [str(getattr(folders, name))] == STAGES[stage]["outs"]
         assert maker_of(getattr(folders, name) / "file") == stage
@@ -187,7 +188,7 @@ def test_a_card_has_the_keys_that_stages_name():
 
 
 def test_stages_import_no_torch_before_training():
-    for stage in ("download", "preprocess", "gfpush"):
+    for stage in ("download", "preprocess", "gfpush", "baselines"):
         for file in code_of(stage, "grandplus"):
             top = [node for node in ast.parse((ROOT / file).read_text()).body if isinstance(node, ast.Import)]
             assert not any(name.name.startswith("torch") for node in top for name in node.names), file

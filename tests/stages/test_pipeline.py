@@ -24,7 +24,7 @@ from grandplus.methods.files import load_model
 from grandplus.pipeline.settings import load_settings
 from grandplus.prediction.calibration import Calibration
 
-ALL = ["download", "preprocess", "gfpush", "train", "infer", "evaluate"]
+ALL = ["download", "preprocess", "gfpush", "baselines", "train", "infer", "evaluate"]
 SMALL = {"dataset": "cora", "matrix": "ppr", "trials": 1, "train": {"max_epochs": 4}}
 
 
@@ -122,7 +122,7 @@ def test_a_setting_reruns_from_the_stage_that_reads_it(project, change, first):
 
 
 def test_switching_back_comes_from_the_cache(project):
-    assert project.ran("exp", "run", "-S", "matrix=avg") == ["gfpush", "train", "infer", "evaluate"]
+    assert project.ran("exp", "run", "-S", "matrix=avg") == ["gfpush", "baselines", "train", "infer", "evaluate"]
     for matrix in ("ppr", "avg"):
         assert project.ran("exp", "run", "-S", f"matrix={matrix}") == []
 
@@ -141,6 +141,7 @@ def test_another_method_runs_from_the_rows_on(project):
     [
         ("grandplus/methods/grandplus/losses.py", ["train"]),
         ("grandplus/evaluation/plots.py", ["evaluate"]),
+        ("grandplus/evaluation/baselines/linear.py", ["baselines"]),
         ("grandplus/datasets/formats/new.py", ["preprocess"]),  # which reads formats by their folder
         ("grandplus/methods/other/method.py", []),  # not the chosen one
         ("grandplus/report/page.py", []),
@@ -200,7 +201,7 @@ def test_a_queued_experiment_runs_its_own_code(project):
     assert ran == ["train", "infer", "evaluate"]
     project.dvc("queue", "stop")
     [noted] = (project.folder / ".grandplus/resources").glob("*-elsewhere.json")
-    assert list(json.loads(noted.read_text())) == ["gfpush", "train", "infer", "evaluate"]
+    assert list(json.loads(noted.read_text())) == ["gfpush", "baselines", "train", "infer", "evaluate"]
     project.restore()
     [line] = [line for line in project.dvc("exp", "show", "--csv").splitlines() if "elsewhere" in line]
     assert ",7000," in line  # the mark is among the metrics

@@ -89,9 +89,7 @@ class Baseline(NamedTuple):
     Attributes
     ----------
     name : str
-        As in ``metrics.json``.
-    label : str
-        What people read.
+        As in ``metrics.json``; a key of ``LABELS`` in ``table``.
     propagated : bool
         Whether the matrix is multiplied by Π.
     write : callable
@@ -100,6 +98,5 @@ class Baseline(NamedTuple):
     """
 
     name: str
-    label: str
     propagated: bool
     write: Callable[[Problem, Split, NDArray[np.int64], NDArray[Any]], None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +18,7 @@ from grandplus.evaluation.baselines import (
     propagated_logistic_regression,
 )
 from grandplus.evaluation.baselines.protocol import Baseline, Problem
+from grandplus.evaluation.baselines.table import BaselineScore
 from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Nodes, Split
 from grandplus.propagation.matrices import checked_weights
@@ -25,31 +26,14 @@ from grandplus.propagation.plan import plan
 from grandplus.propagation.power import propagate
 
 BASELINES = (
-    Baseline("majority", "majority class", False, majority.write),
-    Baseline("label_propagation", "label propagation", True, label_propagation.write),
-    Baseline("logistic_regression", "logistic regression on X", False, logistic_regression.write),
-    Baseline("propagated_logistic_regression", "logistic regression on ΠX", True, propagated_logistic_regression.write),
+    Baseline("majority", False, majority.write),
+    Baseline("label_propagation", True, label_propagation.write),
+    Baseline("logistic_regression", False, logistic_regression.write),
+    Baseline("propagated_logistic_regression", True, propagated_logistic_regression.write),
 )
 BLOCK = 2**16  # nodes whose classes are told at a time
+LEAST_ENTRIES = 256  # of the rows that a classifier is fitted on, as all nodes are then predicted by whole rows
 COLUMNS = 64  # to propagate together, if one split has no more: more save hardly any time
-
-
-class BaselineScore(NamedTuple):
-    """What one baseline comes to in one trial.
-
-    Attributes
-    ----------
-    trial : int
-    baseline : str
-        Its name.
-    val_accuracy, test_accuracy : float or None
-        Share of the nodes with a known label that it predicts right; None where there is no such node.
-    """
-
-    trial: int
-    baseline: str
-    val_accuracy: float | None
-    test_accuracy: float | None
 
 
 def score_baselines(
@@ -70,7 +54,8 @@ def score_baselines(
     weights : array_like of float, shape (N + 1,)
         w_0..w_N of Π.
     rmax, top_k : float and int
-        Of the rows of Π that logistic regression is fitted on, see `gfpush`.
+        Of the rows of Π that logistic regression is fitted on, see `gfpush`. They have at least 256 entries, as far
+        as there are so many: all nodes are predicted by whole rows, so those of few entries would mislead it.
 
     Returns
     -------
@@ -100,7 +85,7 @@ def score_baselines(
     logistic_regression 0.5
     propagated_logistic_regression 0.5
     """
-    problem = Problem(graph, splits, checked_weights(weights), rmax, top_k)
+    problem = Problem(graph, splits, checked_weights(weights), rmax, max(top_k, LEAST_ENTRIES))
     trials: dict[str, list[int]] = {}
     for trial, split in enumerate(splits):
         trials.setdefault(_digest(split), []).append(trial)

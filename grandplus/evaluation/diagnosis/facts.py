@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from grandplus.evaluation.baselines.table import BaselineScore
 from grandplus.evaluation.scored import select
 from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Nodes, Split, Splits
 from grandplus.methods.settings import MethodSettings
 from grandplus.propagation.rows import Rows
-
-if TYPE_CHECKING:
-    from grandplus.evaluation.baselines.scores import BaselineScore
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

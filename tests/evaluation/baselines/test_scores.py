@@ -12,7 +12,8 @@ from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
 from grandplus.evaluation.baselines import linear, scores
-from grandplus.evaluation.baselines.scores import BASELINES, BaselineScore, score_baselines
+from grandplus.evaluation.baselines.scores import BASELINES, score_baselines
+from grandplus.evaluation.baselines.table import LABELS, BaselineScore
 from grandplus.graph.adjacency import as_adjacency
 from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Split
@@ -20,6 +21,10 @@ from grandplus.propagation.matrices import propagation_weights
 
 WEIGHTS = propagation_weights("ppr", order=4)
 NAMES = [baseline.name for baseline in BASELINES]
+
+
+def test_each_baseline_has_a_label():
+    assert list(LABELS) == NAMES
 
 
 def graph_of(edges: Edges, features, labels, classes: int) -> Graph:
