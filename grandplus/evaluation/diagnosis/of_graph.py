@@ -58,7 +58,7 @@ def unlike_edges(facts: GraphFacts) -> Remark | None:
     adjusted = (share - expected) / (1 - expected)
     observation = (
         f"edges hardly join nodes of the same class: {percent(share)} of {len(edges):,} edges between labelled nodes "
-        f"do, and {percent(expected)} would by chance (adjusted homophily {adjusted:.2f})"
+        f"do, and {percent(expected)} would by chance (adjusted homophily {round(adjusted, 2) + 0.0:.2f})"
     )
     return observation, one_of(OWN_FEATURES, TWO_STEPS)
 
