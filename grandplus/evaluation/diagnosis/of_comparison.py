@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from grandplus.evaluation.baselines.table import LABELS
 from grandplus.evaluation.diagnosis.advice import (
     OWN_FEATURES,
     changed,
@@ -43,7 +44,7 @@ def below_baseline(facts: Facts) -> Remark | None:
     if difference > -WORSE or interval.high >= 0:
         return None
     observation = (
-        f"{best.replace('_', ' ')} is better: {percent(float(theirs.mean()))} of validation nodes are right by it, and "
+        f"{LABELS[best]} is better: {percent(float(theirs.mean()))} of validation nodes are right by it, and "
         f"{percent(float(ours.mean()))} by this model"
     )
     return observation, one_of(*_towards(facts, best))

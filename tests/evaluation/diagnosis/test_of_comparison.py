@@ -17,8 +17,7 @@ def test_below_a_baseline():
         facts(predicted=predictions(72), baselines=baselines(propagated_logistic_regression=[0.9, 0.9]))
     )
     assert found == (
-        "propagated logistic regression is better: 90.00 % of validation nodes are right by it, and 72.00 % by this "
-        "model"
+        "logistic regression on ΠX is better: 90.00 % of validation nodes are right by it, and 72.00 % by this model"
     )
     assert advice == "train.weight_decay=0.0001, train.layers=1 or preprocess.features=standardize"
 
