@@ -89,7 +89,7 @@ class Baseline(NamedTuple):
     Attributes
     ----------
     name : str
-        As in ``metrics.json``; a key of ``LABELS`` in ``table``.
+        As in ``metrics.json``: a key of ``LABELS`` in ``table``.
     propagated : bool
         Whether the matrix is multiplied by Π.
     write : callable

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -14,24 +13,23 @@ from threadpoolctl import threadpool_limits
 from grandplus.evaluation.baselines import (
     label_propagation,
     logistic_regression,
-    majority,
     propagated_logistic_regression,
 )
+from grandplus.evaluation.baselines.majority import most_frequent
 from grandplus.evaluation.baselines.protocol import Baseline, Problem
-from grandplus.evaluation.baselines.table import BaselineScore
+from grandplus.evaluation.baselines.table import LABELS, BaselineScore
+from grandplus.graph.features import blocks_of
 from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Nodes, Split
 from grandplus.propagation.matrices import checked_weights
 from grandplus.propagation.plan import plan
 from grandplus.propagation.power import propagate
 
-BASELINES = (
-    Baseline("majority", False, majority.write),
+BASELINES = (  # beside the majority class, which is told from what the last of them predicts
     Baseline("label_propagation", True, label_propagation.write),
     Baseline("logistic_regression", False, logistic_regression.write),
     Baseline("propagated_logistic_regression", True, propagated_logistic_regression.write),
 )
-BLOCK = 2**16  # nodes whose classes are told at a time
 LEAST_ENTRIES = 256  # of the rows that a classifier is fitted on, as all nodes are then predicted by whole rows
 COLUMNS = 64  # to propagate together, if one split has no more: more save hardly any time
 
@@ -60,7 +58,7 @@ def score_baselines(
     Returns
     -------
     list of BaselineScore
-        For each trial, one a baseline, in the order of ``BASELINES``.
+        For each trial, one a baseline, in the order of ``LABELS``.
 
     Raises
     ------
@@ -92,12 +90,15 @@ def score_baselines(
     scores = []
     with threadpool_limits(1):  # the same bytes on any number of cores
         for group in _groups(problem, [numbers[0] for numbers in trials.values()]):
-            for first, name, accuracies in _accuracies(problem, group):
-                scores += [BaselineScore(trial, name, *accuracies) for trial in trials[_digest(splits[first])]]
-    return sorted(scores, key=lambda score: (score.trial, _NAMES.index(score.baseline)))
-
-
-_NAMES = [baseline.name for baseline in BASELINES]
+            for first, predictions in _predictions(problem, group):
+                split = splits[first]
+                predicted = {"majority": _majority(problem, split, list(predictions.values())[-1]), **predictions}
+                for name in LABELS:
+                    accuracies = (_accuracy(problem, predicted[name], nodes) for nodes in (split.val, split.test))
+                    scores.append(BaselineScore(first, name, *accuracies))
+    of_first = {numbers[0]: numbers for numbers in trials.values()}
+    every = [score._replace(trial=trial) for score in scores for trial in of_first[score.trial]]
+    return sorted(every, key=lambda score: score.trial)  # which keeps the order of a trial's
 
 
 def _digest(split: Split) -> str:
@@ -116,42 +117,49 @@ def _groups(problem: Problem, trials: list[int]) -> Iterator[list[int]]:
         yield trials[start : start + size]
 
 
-def _accuracies(
-    problem: Problem, trials: Sequence[int]
-) -> Iterator[tuple[int, str, tuple[float | None, float | None]]]:
-    """For each of some trials and each baseline, both accuracies."""
-    places: list[tuple[int, Baseline, slice]] = []  # where its columns are
-    for trial, baseline in itertools.product(trials, BASELINES):
-        candidates = problem.candidates(problem.splits[trial])
-        if baseline.propagated:
-            start = places[-1][2].stop if places else 0
-            places.append((trial, baseline, slice(start, start + len(candidates))))
-            continue
-        scores = np.zeros((problem.graph.adjacency.nodes, len(candidates)), np.float32)
-        baseline.write(problem, problem.splits[trial], candidates, scores)
-        yield trial, baseline.name, _judged(problem, trial, scores)
-    width = places[-1][2].stop
+def _predictions(problem: Problem, trials: Sequence[int]) -> Iterator[tuple[int, dict[str, NDArray[Any]]]]:
+    """For each of some trials, the class of every node by each of the linear baselines."""
+    nodes, splits = problem.graph.adjacency.nodes, {trial: problem.splits[trial] for trial in trials}
+    candidates = {trial: problem.candidates(split) for trial, split in splits.items()}
+    places, width = {}, 0  # of a baseline's columns, and their number
+    for trial in trials:
+        for baseline in BASELINES:
+            if baseline.propagated:
+                places[trial, baseline.name] = slice(width, width + len(candidates[trial]))
+                width += len(candidates[trial])
     how = plan(problem.graph, width, 0)
-    columns = how.array(problem.graph.adjacency.nodes)
+    columns = how.array(nodes)
     columns[:] = 0
-    for trial, baseline, place in places:
-        split = problem.splits[trial]
-        baseline.write(problem, split, problem.candidates(split), columns[:, place])
+    for trial in trials:
+        for baseline in BASELINES:
+            if baseline.propagated:
+                baseline.write(problem, splits[trial], candidates[trial], columns[:, places[trial, baseline.name]])
     propagate(problem.graph, columns, weights=problem.weights, columns=how.columns, out=columns)
-    for trial, baseline, place in places:
-        yield trial, baseline.name, _judged(problem, trial, columns[:, place])
+    for trial in trials:
+        predictions = {}
+        for baseline in BASELINES:
+            if baseline.propagated:
+                scores = columns[:, places[trial, baseline.name]]
+            else:
+                scores = np.zeros((nodes, len(candidates[trial])), np.float32)
+                baseline.write(problem, splits[trial], candidates[trial], scores)
+            predictions[baseline.name] = _highest(scores, candidates[trial])
+        yield trial, predictions
 
 
-def _judged(problem: Problem, trial: int, scores: NDArray[Any]) -> tuple[float | None, float | None]:
-    split = problem.splits[trial]
-    candidates = problem.candidates(split)
-    return _accuracy(problem, split.val, scores, candidates), _accuracy(problem, split.test, scores, candidates)
+def _highest(scores: NDArray[np.float32], candidates: NDArray[np.int64]) -> NDArray[Any]:
+    """The candidate with the highest score of each node: int (n,)."""
+    classes = candidates.astype(np.min_scalar_type(int(candidates.max())))
+    predicted = np.empty(len(scores), classes.dtype)
+    for rows in blocks_of(len(scores)):
+        predicted[rows] = classes[scores[rows].argmax(axis=1)]
+    return predicted
 
 
-def _accuracy(problem: Problem, nodes: Nodes, scores: NDArray[Any], candidates: NDArray[np.int64]) -> float | None:
+def _majority(problem: Problem, split: Split, predicted: NDArray[Any]) -> NDArray[Any]:
+    return np.full(len(predicted), most_frequent(problem, split, predicted))
+
+
+def _accuracy(problem: Problem, predicted: NDArray[Any], nodes: Nodes) -> float | None:
     known = problem.known(nodes)
-    right = 0
-    for start in range(0, len(known), BLOCK):
-        chosen = known[start : start + BLOCK]
-        right += int((candidates[scores[chosen].argmax(axis=1)] == problem.labels(chosen)).sum())
-    return right / len(known) if len(known) else None
+    return float((predicted[known] == problem.labels(known)).mean()) if len(known) else None

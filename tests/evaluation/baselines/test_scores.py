@@ -20,11 +20,11 @@ from grandplus.graph.splits import Split
 from grandplus.propagation.matrices import propagation_weights
 
 WEIGHTS = propagation_weights("ppr", order=4)
-NAMES = [baseline.name for baseline in BASELINES]
+NAMES = list(LABELS)
 
 
 def test_each_baseline_has_a_label():
-    assert list(LABELS) == NAMES
+    assert ["majority", *(baseline.name for baseline in BASELINES)] == NAMES
 
 
 def graph_of(edges: Edges, features, labels, classes: int) -> Graph:
@@ -134,7 +134,16 @@ def test_the_majority_is_that_of_training_and_validation_labels():
     graph = graph_of(seeded(8, 20), np.ones((8, 1), np.float32), [0, 0, 1, 1, 1, 0, 1, -1], 2)
     split = split_of(train=[0, 1, 2, 3], val=[4], test=[5, 6, 7])
     assert scored(graph, split)["majority"] == [(1.0, 0.5)]
-    assert scored(graph, split_of([0, 2], [], [4, 5, 6]))["majority"] == [(None, pytest.approx(1 / 3))]  # the lower
+
+
+def test_where_labels_are_balanced_the_majority_is_what_is_predicted_most():
+    """As by per-class splits: of ten nodes with a label each, most have features like those of class 1."""
+    labels = np.array([0, 1, 1, 1, 1, 1, 1, 1, 0, 0])
+    features = np.eye(2, dtype=np.float32)[labels]
+    graph = graph_of(Edges(10, ()), features, labels, 2)
+    assert scored(graph, split_of([0, 1], [8, 7], [2, 3, 4, 5, 6, 9]))["majority"] == [(0.5, pytest.approx(5 / 6))]
+    flipped = graph_of(Edges(10, ()), features, 1 - labels, 2)
+    assert scored(flipped, split_of([0, 1], [], [2, 3, 4, 5, 6, 9]))["majority"] == [(None, pytest.approx(5 / 6))]
 
 
 @pytest.mark.parametrize("features", [np.zeros((8, 0), np.float32), sp.csr_array((8, 3), dtype=np.float32)])
@@ -166,9 +175,10 @@ def test_one_class_among_training_nodes():
 def test_equal_splits_are_computed_once(communities, monkeypatch):
     first, second = random_splits(240, 2)
     fits = []
-    monkeypatch.setattr(scores, "_judged", lambda *args, judged=scores._judged: fits.append(args[1]) or judged(*args))
+    fit = scores.most_frequent
+    monkeypatch.setattr(scores, "most_frequent", lambda *given: fits.append(given[1]) or fit(*given))
     found = scored(communities, first, second, first)
-    assert sorted(fits) == [0] * 4 + [1] * 4
+    assert fits == [first, second]
     assert all(trials[0] == trials[2] for trials in found.values())
 
 
