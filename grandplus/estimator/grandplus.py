@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from grandplus.estimator.base import GraphClassifier
+from grandplus.estimator.parameters import Pushing
 from grandplus.graph.graph import Graph
 from grandplus.methods.grandplus.suited import suited_values
 
@@ -73,8 +74,8 @@ class GrandPlusClassifier(GraphClassifier):
         Dropout before the first layer; by default 0.5, and 0 for fewer than 50 features.
     dropout_hidden : float, default=0.5
         Dropout before later layers.
-    dropnode : float, default=0.5
-        δ, the share of neighbours that is dropped from a row (Eq. 8).
+    dropnode : float, optional
+        δ, the share of neighbours that is dropped from a row (Eq. 8); by default 0.5, and 0 where N is 0.
     augmentations : int, default=2
         M, augmented copies of each node.
     batch_labelled : int, default=50
@@ -192,7 +193,7 @@ class GrandPlusClassifier(GraphClassifier):
         row_norm: bool = False,
         dropout_input: float | None = None,
         dropout_hidden: float = 0.5,
-        dropnode: float = 0.5,
+        dropnode: float | None = None,
         augmentations: int = 2,
         batch_labelled: int = 50,
         batch_unlabelled: int = 100,
@@ -249,5 +250,6 @@ class GrandPlusClassifier(GraphClassifier):
         self.max_epochs = max_epochs
         self.renormalize = renormalize
 
-    def suited(self, graph: Graph) -> dict[str, Any]:
-        return {name: value for name, value in suited_values(graph).items() if getattr(self, name) is None}
+    def suited(self, graph: Graph, pushing: Pushing | None) -> dict[str, Any]:
+        order = len(pushing.matrix.weights()) - 1 if pushing else 0
+        return {name: value for name, value in suited_values(graph, order).items() if getattr(self, name) is None}

@@ -125,8 +125,9 @@ class _InMemory:
         settings = preprocessing_of(changed, self._raw)
         graph, splits = self._loaded(settings)
         # What suits the graph stands where nothing is given.
-        suited = {name: value for name, value in self._classifier.suited(graph).items() if name not in change}
         pushing = suited_pushing(sections.pushing, changed, graph, splits)
+        suited = self._classifier.suited(graph, pushing)
+        suited = {name: value for name, value in suited.items() if name not in change}
         train = sections.method.model_copy(update=suited)
         return Candidate(settings, pushing.matrix, pushing.gfpush, train, change)
 

@@ -100,13 +100,14 @@ def card_text(
     text.write(f"\n# {why}\n# {_UNTUNED}\n")
     if set(propagation) - {"any"}:
         text.write(f"# {_ORDERS}\n")
-    yaml.dump({"gfpush": propagation, "train": {"any": train} if train else {}}, text)
+    own_features = {matrix: {"dropnode": 0} for matrix, order in orders.items() if order == 0}
+    yaml.dump({"gfpush": propagation, "train": ({"any": train} if train else {}) | own_features}, text)
     return text.getvalue()
 
 
 def _hyperparameters(graph: Graph) -> _Hyperparameters:
     """Those that suit a graph of this size and these features."""
-    suited = suited_values(graph)
+    suited = suited_values(graph, order=1)
     if graph.features.shape[1] >= MIN_FEATURES_FOR_EMBEDDING and issparse(graph.features):
         return _FOR_MANY_FEATURES
     if graph.adjacency.nodes >= MIN_NODES_OF_LARGE_GRAPH:

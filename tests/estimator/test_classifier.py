@@ -155,7 +155,7 @@ def test_defaults_are_those_of_an_imported_card(tmp_path, width, features):
     assert info.top_k == GFPush(top_k=wanted["top_k"]).top_k
     assert len(info.weights) - 1 == wanted.get("order", Average().order)
     mine = classifier.models_[0].settings.model_dump() | {"max_epochs": Train().max_epochs}
-    assert mine == Train(**card["train"].get("any", {})).model_dump()
+    assert mine == Train(**card["train"].get("any", {}) | card["train"].get("avg", {})).model_dump()
 
 
 def data(**changes):

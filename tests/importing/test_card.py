@@ -99,7 +99,9 @@ def test_an_unusual_order_is_stated():
     graph = preprocessed(12, words(12, 100, 5), "row-normalize")
     chosen = Preprocess(features="as-is", split="per-class")
     text = card_text("mine", {}, chosen, graph, {}, {"avg": 0, "single": 2})
-    assert YAML(typ="safe").load(text)["gfpush"] == {"any": {"top_k": 128}, "avg": {"order": 0}}
+    card = YAML(typ="safe").load(text)
+    assert card["gfpush"] == {"any": {"top_k": 128}, "avg": {"order": 0}}
+    assert card["train"] == {"avg": {"dropnode": 0}}
     assert "The order N is the one whose" in text
 
 

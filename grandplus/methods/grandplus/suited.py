@@ -18,7 +18,7 @@ OF_STANDARDIZED = 0.07  # weight decay times the number of classes, for columns 
 OF_NORM = 0.03  # the same, at most, in units of the norm of a row of other features
 
 
-def suited_values(graph: Graph) -> dict[str, Any]:
+def suited_values(graph: Graph, order: int) -> dict[str, Any]:
     """The values of those settings whose default depends on the graph.
 
     Narrow features are not dropped out, as too little would be left of them.
@@ -28,14 +28,18 @@ def suited_values(graph: Graph) -> dict[str, Any]:
     wide features whose rows are short, and many classes, get less than the usual decay; standardized columns, which
     are long, get more, against their noise.
 
+    With N = 0 a row of Π has one entry: DropNode would drop a node's features as a whole.
+
     Parameters
     ----------
     graph : Graph
+    order : int
+        N of Π.
 
     Returns
     -------
     dict
-        With ``dropout_input`` and ``weight_decay``.
+        With ``dropout_input``, ``dropnode`` and ``weight_decay``.
 
     Examples
     --------
@@ -44,8 +48,8 @@ def suited_values(graph: Graph) -> dict[str, Any]:
     >>> import scipy.sparse as sp
     >>> path = as_adjacency(sp.diags_array(np.ones(5), offsets=1, shape=(6, 6)))
     >>> words, classes = np.full((6, 900), 1 / 900, np.float32), [str(label) for label in range(10)]
-    >>> suited_values(Graph(path, words, np.arange(6), classes, np.arange(6)))
-    {'dropout_input': 0.5, 'weight_decay': 0.0001}
+    >>> suited_values(Graph(path, words, np.arange(6), classes, np.arange(6)), order=4)
+    {'dropout_input': 0.5, 'dropnode': 0.5, 'weight_decay': 0.0001}
     """
     usual, classes = Settings(), len(graph.classes)
     if graph.fitted.kind in STANDARDIZED:
@@ -53,7 +57,11 @@ def suited_values(graph: Graph) -> dict[str, Any]:
     else:
         decay = min(usual.weight_decay, OF_NORM * mean_squared_norm(graph.features) ** 0.5 / classes)
     narrow = graph.features.shape[1] < MIN_FEATURES_FOR_DROPOUT
-    return {"dropout_input": 0.0 if narrow else usual.dropout_input, "weight_decay": float(f"{decay:.1g}")}
+    return {
+        "dropout_input": 0.0 if narrow else usual.dropout_input,
+        "dropnode": usual.dropnode if order else 0.0,
+        "weight_decay": float(f"{decay:.1g}"),
+    }
 
 
 def suited_top_k(graph: Graph) -> int:
