@@ -81,5 +81,5 @@ def _of_file(arguments: argparse.Namespace) -> tuple[list[str], Iterable[Predict
     if len(ids) < len(lines):
         print(f"the first line, {lines[0]!r}, is taken for a header", file=sys.stderr)
     if not ids:
-        raise ArgumentError("names no node", where=arguments.nodes, expected="ids of nodes below the header")
+        raise ArgumentError("--header skips the only line", expected="ids of nodes below it")
     return predictor.graph.classes, list(predict_nodes(predictor, ids))

@@ -61,8 +61,8 @@ def without_header(ids: Sequence[str], node_ids: NDArray[Any]) -> Sequence[str]:
     ids : sequence of str
         The lines of the file.
     node_ids : (n,) ndarray
-        Of the graph. The first line is a head if it is none of these, and these are integers and it begins
-        with no digit, or it is a usual name of such a column.
+        Of the graph. A first line before others is a head if these are integers and it has no digit, or if it is
+        none of these but a usual name of such a column.
 
     Returns
     -------
@@ -74,9 +74,11 @@ def without_header(ids: Sequence[str], node_ids: NDArray[Any]) -> Sequence[str]:
     >>> without_header(["Node ID", "7"], np.array([7, 8])), without_header(["id", "7"], np.array(["id", "7"], object))
     (['7'], ['id', '7'])
     """
+    if len(ids) == 1:
+        return ids
     first, known = ids[0], pa.array(node_ids)
     if pa.types.is_integer(known.type):
-        return ids if re.match(r"[+-]?[0-9]", first) else ids[1:]
+        return ids if re.search(r"[0-9]", first) else ids[1:]
     is_name = re.sub(r"[\W_]", "", first).lower() in _HEADS
     return ids[1:] if is_name and not pc.any(pc.equal(known, first)).as_py() else ids
 

@@ -39,7 +39,7 @@ def ending(work: Callable[[], int | None], interrupted: str = KEPT) -> int:
         package = (error.name or "").partition(".")[0]
         if package not in _EXTRA_OF:
             raise
-        return _told(f"error: {package} is not installed; run pip install 'grandplus[{_EXTRA_OF[package]}]'", 2)
+        return _told(f"error: {package} is not installed; run pip install '.[{_EXTRA_OF[package]}]'", 2)
     except OSError as error:
         if error.errno not in _FULL:
             raise

@@ -95,7 +95,7 @@ def test_names_in_a_table_of_all_nodes_are_quoted(checkout, capsys):
         (["--all", "--dataset", "cora"], "", "dataset is cora; expected ring, which the models in data/model are of; "
          "leave --dataset out, or run dvc exp run -S dataset=cora first"),
         (["--all", "--header"], "", "--header is given with --all; expected it beside --nodes only"),
-        (["--nodes", "ids.txt"], "node\n", "ids.txt: names no node; expected ids of nodes below the header"),
+        (["--nodes", "ids.txt", "--header"], "100\n", "--header skips the only line; expected ids of nodes below it"),
         (["--nodes", "ids.txt"], "1o1\n", "there is no node 1o1; expected an id that the data came with; "
          "the nearest are 121, 119, 118"),
     ],

@@ -89,7 +89,9 @@ def test_an_unknown_id_is_named_with_the_nearest(ids, wanted, words):
         (["node_id", "7"], [7, 8], ["7"]),
         (["Kunde", "7"], [7, 8], ["7"]),  # no whole number begins like this
         (["7a", "7"], [7, 8], ["7a", "7"]),  # a mistake, which is told later
+        (["x7", "7"], [7, 8], ["x7", "7"]),
         (["7", "8"], [7, 8], ["7", "8"]),
+        (["node"], [7, 8], ["node"]),  # alone it heads nothing
         (["id", "ann"], ["ann", "bob"], ["ann"]),
         (["Node-ID", "ann"], ["ann", "bob"], ["ann"]),
         (["anne", "ann"], ["ann", "bob"], ["anne", "ann"]),

@@ -16,7 +16,7 @@ def needs(package):
 def test_a_package_of_an_extra_is_named_with_its_extra(capsys, package, extra):
     assert ending(lambda: needs(package)) == 2
     name = package.partition(".")[0]
-    assert capsys.readouterr().err == f"error: {name} is not installed; run pip install 'grandplus[{extra}]'\n"
+    assert capsys.readouterr().err == f"error: {name} is not installed; run pip install '.[{extra}]'\n"
 
 
 def test_another_missing_module_is_a_mistake_of_the_code():
