@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from grandplus.graph.graph import Graph
+from grandplus.methods.grandplus.suited import suited_values
 from grandplus.pipeline.card import CATALOG
 from grandplus.pipeline.cases import STORE, Case, check_cpu, graph_folder, inputs_key
 from grandplus.pipeline.dependencies import code_of
@@ -98,6 +99,9 @@ class _OfCard:
         self._settings: dict[str, Settings] = {}
 
     def candidate(self, change: Change) -> Candidate:
+        if "features" in change:  # what suits them is taken with them
+            scaled = case_of(self._own, {"features": change["features"]}).settings(tuner.TRIALS)
+            change = change | _missing(suited_values(Graph.load(graph_folder(scaled))), change)
         settings = case_of(self._own, change).settings(tuner.TRIALS)
         candidate = Candidate(settings.preprocess, settings.matrix, settings.gfpush, settings.train, change)
         self._settings[candidate.values()] = settings
@@ -124,6 +128,10 @@ def _compared(own: Case) -> Outcome:
             workers=min(environment.workers(), at_most),
             name=f"tune {own.dataset}",
         )
+
+
+def _missing(values: Change, change: Change) -> Change:
+    return {name: value for name, value in values.items() if name not in change}
 
 
 def _section(name: str) -> str:
