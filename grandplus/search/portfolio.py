@@ -26,6 +26,7 @@ from grandplus.tuning.outcome import Outcome
 from grandplus.tuning.portfolio import PROPAGATION, TRAINING, Change
 
 MATRIX = "avg"  # of the card as it is
+OF_FEATURES = ("dropout_input", "weight_decay")  # settings whose suited value depends on the features
 _OF_MATRICES = {key for family in MATRICES.values() for key in parameters(family)}
 
 
@@ -101,7 +102,8 @@ class _OfCard:
     def candidate(self, change: Change) -> Candidate:
         if "features" in change:  # what suits them is taken with them
             scaled = case_of(self._own, {"features": change["features"]}).settings(tuner.TRIALS)
-            change = change | _missing(suited_values(Graph.load(graph_folder(scaled))), change)
+            suited = suited_values(Graph.load(graph_folder(scaled)), order=1)
+            change = change | {name: suited[name] for name in OF_FEATURES if name not in change}
         settings = case_of(self._own, change).settings(tuner.TRIALS)
         candidate = Candidate(settings.preprocess, settings.matrix, settings.gfpush, settings.train, change)
         self._settings[candidate.values()] = settings
@@ -128,10 +130,6 @@ def _compared(own: Case) -> Outcome:
             workers=min(environment.workers(), at_most),
             name=f"tune {own.dataset}",
         )
-
-
-def _missing(values: Change, change: Change) -> Change:
-    return {name: value for name, value in values.items() if name not in change}
 
 
 def _section(name: str) -> str:
