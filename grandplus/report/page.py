@@ -17,7 +17,12 @@ from grandplus.report.run import Run
 from grandplus.report.scores import score_columns
 from grandplus.report.table import value
 
-FACTS = {
+FACTS = {  # in their order; what is not here follows
+    "nodes": "nodes",
+    "edges": "edges",
+    "mean_degree": "mean degree",
+    "classes": "classes",
+    "features": "features",
     "merged_duplicates": "duplicate edges merged",
     "dropped_self_loops": "self-loops dropped",
     "isolated_nodes": "nodes without an edge",
@@ -64,7 +69,8 @@ def page(runs: Sequence[Run], comparisons: Sequence[Comparison], notes: Sequence
 def _facts(run: Run) -> dict[str, str]:
     """Facts of its graph, as words and numbers."""
     graph = run.details["graph"] | {f"nodes to {what}": count for what, count in _parts(run).items()}
-    named = {FACTS.get(key, key.replace("_", " ")): count for key, count in graph.items()}
+    ordered = [*(key for key in FACTS if key in graph), *(key for key in graph if key not in FACTS)]
+    named = {FACTS.get(key, key.replace("_", " ")): graph[key] for key in ordered}
     return {key: f"{count:,}" if isinstance(count, int | float) else str(count) for key, count in named.items()}
 
 
