@@ -1,0 +1,1 @@
+"""Which default settings suit graphs that nobody has tuned them for."""

@@ -1,0 +1,184 @@
+"""Defaults for graphs that nobody has tuned them for: chosen on one half of the graphs, shown on the other.
+
+    python -m experiments.defaults --files FOLDER
+
+FOLDER has the graphs that are not in the catalog: cases/NAME/ and graphdata/NAME.npz (graphs.py). Those that it lacks
+are left out. Resumable: finished trials are kept in trials.csv. Writes table.md. With --tuned FILE, the table has a
+column more: FILE is a CSV with the columns graph, validation and test, a line a trial, after ``grandplus tune``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import sys
+from pathlib import Path
+
+import numpy as np
+from tqdm import tqdm
+
+from experiments.defaults.graphs import CHOOSING, SHOWN, Given
+from experiments.defaults.scores import Defaults, Loaded, Row, append, read_rows, write_rows
+from grandplus.evaluation.baselines.table import LABELS
+from grandplus.evaluation.statistics import Sample
+from grandplus.pipeline.ending import ending
+from grandplus.propagation.settings import GFPush
+from grandplus.runtime.storage import finished_whole
+
+FOLDER = Path(__file__).parent
+BEFORE = Defaults("before", order="usual", weight_decay="usual", gfpush={"top_k": GFPush().top_k})
+CANDIDATES = (
+    BEFORE,
+    Defaults("order", weight_decay="usual", gfpush={"top_k": GFPush().top_k}),
+    Defaults("order + weight decay", gfpush={"top_k": GFPush().top_k}),
+    Defaults("order + weight decay + k"),
+)
+CHOSEN = CANDIDATES[-1]  # by choice_of, and what an import writes
+MOST_BELOW = 0.01  # the best baseline may be better by this much
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--files", type=Path, required=True, metavar="FOLDER", help="with cases/ and graphdata/")
+    parser.add_argument("--trials", type=int, default=2)
+    parser.add_argument("--tuned", type=Path, metavar="FILE", help="scores after grandplus tune")
+    arguments = parser.parse_args()
+    return ending(lambda: make(arguments.files, arguments.trials, arguments.tuned))
+
+
+def make(files: Path, trials: int, tuned: Path | None) -> None:
+    """Complete the trials, and write the table."""
+    wanted: list[tuple[Given, bool, tuple[Defaults, ...]]] = [(given, False, (CHOSEN, BEFORE)) for given in SHOWN]
+    wanted += [(given, True, CANDIDATES) for given in CHOOSING]
+    file = FOLDER / "trials.csv"
+    bar = tqdm(wanted, unit="graph", disable=None)
+    rows = [
+        row for given, choosing, defaults in bar for row in complete(file, given, files, defaults, trials, choosing)
+    ]
+    write_rows(file, rows)
+    text = table(rows, read_tuned(tuned) if tuned else {})
+    with finished_whole(FOLDER / "table.md", alone=True) as partial:
+        partial.write_text(text, encoding="utf-8")
+    print(text)
+
+
+def complete(
+    file: Path, given: Given, files: Path, candidates: tuple[Defaults, ...], trials: int, choosing: bool
+) -> list[Row]:
+    """The rows of a graph: those that the file has, and others, which are added to it."""
+    if not given.present(files):
+        print(f"{given.name} is left out: its files are not in {files}")
+        return []
+    loaded = Loaded(given, files, trials, choosing=choosing)
+    finished = {(row["graph"], row["defaults"], row["trial"]): row for row in read_rows(file)}
+    write_rows(file, finished.values())  # without a line that a kill has cut short
+    rows = []
+    for defaults in candidates:
+        for trial in range(trials):
+            row = finished.get((given.name, defaults.name, trial))
+            if row is None or row["inputs"] != loaded.inputs_of(defaults):
+                row = loaded.score(defaults, trial)
+                append(file, row)
+            rows.append(row)
+    names = [(name, trial) for trial in range(trials) for name in LABELS]
+    of_baselines = [finished[given.name, *name] for name in names if (given.name, *name) in finished]
+    if len(of_baselines) < len(names) or any(row["inputs"] != loaded.inputs_of(CHOSEN) for row in of_baselines):
+        of_baselines = list(loaded.score_baselines(CHOSEN, trials))
+        for row in of_baselines:
+            append(file, row)
+    return rows + of_baselines
+
+
+def choice_of(rows: list[Row]) -> str:
+    """The candidate with the highest mean accuracy on the nodes to choose by, each graph in the same weight."""
+    scores: dict[str, dict[str, list[float]]] = {candidate.name: {} for candidate in CANDIDATES}
+    chosen_on = {given.name for given in CHOOSING}
+    for row in rows:
+        if row["graph"] in chosen_on and row["defaults"] in scores:
+            scores[row["defaults"]].setdefault(row["graph"], []).append(row["choosing"])
+    return max(scores, key=lambda name: _mean_of_graphs(scores[name]))
+
+
+def table(rows: list[Row], tuned: dict[str, list[float]]) -> str:
+    """Markdown: what was chosen, and every graph with the new defaults beside the old ones and the best baseline."""
+    by_name: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        by_name.setdefault((row["graph"], row["defaults"]), []).append(row)
+    known = {row["graph"] for row in rows}
+    lines = ["| candidate | mean accuracy on nodes to choose by |", "|---|---|"]
+    choice = choice_of(rows)
+    graphs = [given.name for given in CHOOSING if given.name in known]
+    for candidate in CANDIDATES:
+        mean = np.mean([_mean(by_name[name, candidate.name], "choosing") for name in graphs])
+        lines.append(f"| {candidate.name}{' (chosen)' if candidate.name == choice else ''} | {100 * mean:.2f} |")
+    for title, half in (("The graphs that had no part in the choice", SHOWN), ("Those that were chosen on", CHOOSING)):
+        graphs = [given.name for given in half if given.name in known]
+        lines += ["", f"{title}; test accuracy in percent ± standard deviation over trials:", ""]
+        lines += _table_of(graphs, by_name, tuned)
+    return "\n".join(lines) + "\n"
+
+
+def _table_of(graphs: list[str], rows: dict[tuple[str, str], list[Row]], tuned: dict[str, list[float]]) -> list[str]:
+    heads = ["graph", "N", "before", "new defaults", *(["after tune"] if tuned else []), "best baseline", "difference"]
+    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    differences, lost = [], []
+    for name in graphs:
+        new, old = rows[name, CHOSEN.name], rows[name, BEFORE.name]
+        baseline = best_baseline(name, rows)
+        difference = _mean(new, "test") - _mean(rows[name, baseline], "test")
+        differences.append(difference)
+        majority = _mean(rows[name, "majority"], "test")
+        if _mean(new, "test") <= majority + MOST_BELOW < _mean(rows[name, baseline], "test"):
+            lost.append(name)
+        cells = [name, str(new[0]["order"]), _with_std(_values(old)), _with_std(_values(new))]
+        cells += [_with_std(tuned.get(name, []))] if tuned else []
+        cells += [
+            f"{_with_std(_values(rows[name, baseline]))} ({LABELS[baseline]})",
+            f"{100 * difference:+.1f}",
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+    good = sum(difference >= -MOST_BELOW for difference in differences)
+    return [
+        *lines,
+        "",
+        f"At least the best baseline less a point: {good} of {len(graphs)} graphs. "
+        f"Mean difference: {100 * np.mean(differences):+.1f} points. "
+        f"At the majority's share where a baseline isn't: {', '.join(lost) or 'none'}.",
+    ]
+
+
+def best_baseline(graph: str, rows: dict[tuple[str, str], list[Row]]) -> str:
+    """The name of the baseline that does best on validation nodes; the first of equals."""
+    return max(LABELS, key=lambda name: _mean(rows[graph, name], "validation"))
+
+
+def read_tuned(file: Path) -> dict[str, list[float]]:
+    """Test accuracies after tuning, by graph."""
+    scores: dict[str, list[float]] = {}
+    with file.open(encoding="utf-8") as lines:
+        for row in csv.DictReader(lines):
+            scores.setdefault(row["graph"], []).append(float(row["test"]))
+    return scores
+
+
+def _values(rows: list[Row]) -> list[float]:
+    return [row["test"] for row in rows]
+
+
+def _mean(rows: list[Row], part: str) -> float:
+    return float(np.mean([row[part] for row in rows]))
+
+
+def _mean_of_graphs(scores: dict[str, list[float]]) -> float:
+    return float(np.mean([np.mean(values) for values in scores.values()])) if scores else 0.0
+
+
+def _with_std(scores: list[float]) -> str:
+    if not scores:
+        return ""
+    sample = Sample.of(scores)
+    return f"{100 * sample.mean:.1f}" + (f" ± {100 * sample.std:.1f}" if sample.trials > 1 else "")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
