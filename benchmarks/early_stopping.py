@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 
 from benchmarks.lines import print_line
 from grandplus.methods.grandplus.fused.random_propagation import RandomPropagation
-from grandplus.methods.grandplus.method import VALIDATE_EVERY, EarlyStopping
+from grandplus.methods.grandplus.method import EarlyStopping
 from grandplus.methods.grandplus.mlp import MLP, Snapshot
-from grandplus.methods.grandplus.settings import Settings
+from grandplus.methods.grandplus.settings import VALIDATE_EVERY, Settings
 from grandplus.pipeline.cases import BEST_MATRIX, Case, prepare, train_blind
 from grandplus.runtime import pools
 

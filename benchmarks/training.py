@@ -17,9 +17,9 @@ import torch
 
 from benchmarks.lines import print_line
 from grandplus.methods.grandplus.fused.backend import Fused
-from grandplus.methods.grandplus.method import VALIDATE_EVERY, EarlyStopping, Plain, _train
+from grandplus.methods.grandplus.method import EarlyStopping, Plain, _train
 from grandplus.methods.grandplus.mlp import MLP
-from grandplus.methods.grandplus.settings import Settings
+from grandplus.methods.grandplus.settings import VALIDATE_EVERY, Settings
 from grandplus.methods.protocol import Task
 from grandplus.pipeline.cases import BEST_MATRIX, Case, prepare
 from grandplus.runtime import environment, pools

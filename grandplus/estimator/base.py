@@ -32,9 +32,9 @@ from grandplus.evaluation.diagnosis.facts import Facts, GraphFacts, Trial
 from grandplus.evaluation.diagnosis.finding import DiagnosisWarning
 from grandplus.evaluation.diagnosis.rules import diagnose
 from grandplus.evaluation.orders import FAMILIES, suited_order
+from grandplus.evaluation.suited import suited_top_k
 from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Splits
-from grandplus.methods.grandplus.suited import suited_top_k
 from grandplus.methods.protocol import Model, Scores, Task
 from grandplus.methods.registry import method_of
 from grandplus.methods.remaining import Course, Estimate

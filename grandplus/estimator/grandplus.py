@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 from grandplus.estimator.base import GraphClassifier
 from grandplus.estimator.parameters import Pushing
+from grandplus.evaluation.suited import suited_values
 from grandplus.graph.graph import Graph
-from grandplus.methods.grandplus.suited import suited_values
 
 
 class GrandPlusClassifier(GraphClassifier):

@@ -9,10 +9,10 @@ from ruamel.yaml import YAML
 from scipy.sparse import issparse
 
 from grandplus.evaluation.orders import usual_order
+from grandplus.evaluation.suited import suited_top_k, suited_values
 from grandplus.graph.graph import Graph
 from grandplus.graph.settings import Preprocess
 from grandplus.methods.grandplus.settings import Settings
-from grandplus.methods.grandplus.suited import suited_top_k, suited_values
 from grandplus.propagation.settings import MIN_NODES_OF_LARGE_GRAPH, GFPush
 
 MIN_FEATURES_FOR_EMBEDDING = 100_000  # from here on, sparse features are embedded (Eq. 9)

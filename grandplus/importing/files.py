@@ -14,12 +14,12 @@ from grandplus.datasets.preprocess import preprocess
 from grandplus.datasets.raw import RawGraph, id_lists, read_files
 from grandplus.datasets.source import Reading, Source
 from grandplus.evaluation.orders import FAMILIES, suited_order
+from grandplus.evaluation.suited import suited_top_k
 from grandplus.graph.features import suited_scaling
 from grandplus.graph.settings import Preprocess
 from grandplus.importing.card import card_text
 from grandplus.importing.recognise import check_files, recognise
 from grandplus.importing.report import report
-from grandplus.methods.grandplus.suited import suited_top_k
 from grandplus.pipeline.card import CATALOG, write_card
 from grandplus.pipeline.preflight import check_resources
 from grandplus.pipeline.settings import settings_of_card

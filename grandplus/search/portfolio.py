@@ -7,8 +7,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from grandplus.evaluation.suited import suited_values
 from grandplus.graph.graph import Graph
-from grandplus.methods.grandplus.suited import suited_values
 from grandplus.pipeline.card import CATALOG
 from grandplus.pipeline.cases import STORE, Case, check_cpu, graph_folder, inputs_key
 from grandplus.pipeline.dependencies import code_of

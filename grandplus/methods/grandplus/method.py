@@ -25,12 +25,11 @@ from grandplus.methods.grandplus.adam import Adam
 from grandplus.methods.grandplus.fused.backend import Fused
 from grandplus.methods.grandplus.mlp import MLP, Noise, Snapshot, layer_input, sparse_tensor
 from grandplus.methods.grandplus.model import Model
-from grandplus.methods.grandplus.settings import Settings
+from grandplus.methods.grandplus.settings import VALIDATE_EVERY, Settings
 from grandplus.methods.protocol import Scores, Task, Trained
 from grandplus.methods.scores import part_scores
 from grandplus.runtime.errors import ArgumentError, GrandPlusError
 
-VALIDATE_EVERY = 10  # steps
 LONGEST_TIE = 3  # times the patience: how long validations may equal the best ones before training ends
 LOSS_STEP = 0.01  # by how much the validation loss has to fall to count as a record
 Nodes: TypeAlias = NDArray[np.int64]
