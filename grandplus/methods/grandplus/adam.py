@@ -16,7 +16,12 @@ EPS = 1e-8
 class Adam:
     """Adam (Kingma and Ba, ICLR 2015) with L2 weight decay in the gradient, on any device.
 
-    Of an embedding only the rows that the batch used are updated, decay and moments included.
+    Of an embedding W⁰ only the rows that the batch used are updated, decay and first moments included. The second
+    moment is one for each column of W⁰, the mean over these rows: so the rows of a column move in proportion to their
+    gradients. With a second moment of its own each row would move equally far, that of a word which a single labelled
+    node has as far as that of a word which tells the class. Then rare words fit the labelled nodes before the model
+    has learned anything about others (Wilson et al., The marginal value of adaptive gradient methods in machine
+    learning, NeurIPS 2017, section 3), and the consistency loss spreads what it guesses.
 
     Parameters
     ----------
@@ -41,7 +46,8 @@ class Adam:
         in_one_launch = all(tensor.is_cuda for tensor in self.parameters)
         self._adam = torch.optim.Adam(self.parameters, lr, BETAS, EPS, weight_decay, fused=in_one_launch)
         if embedding is not None:
-            self._moments = torch.zeros(2, *embedding.weight.shape, device=embedding.weight.device)
+            self._first = torch.zeros_like(embedding.weight)
+            self._second = torch.zeros_like(embedding.weight[0])
         self._steps = 1
 
     def step(self) -> None:
@@ -56,11 +62,11 @@ class Adam:
         self._steps += 1
 
     def _update_rows(self, embedding: Embedding) -> None:
-        """As torch.optim.SparseAdam, with decay, and with ε where torch.optim.Adam has it."""
         assert embedding.rows.grad is not None
-        columns, values, (m, v) = embedding.columns, embedding.rows.detach(), self._moments
+        columns, values = embedding.columns, embedding.rows.detach()
         slope = embedding.rows.grad + self.weight_decay * values
-        m[columns] = torch.lerp(slope, m[columns], BETAS[0])
-        v[columns] = torch.lerp(slope * slope, v[columns], BETAS[1])
+        self._first[columns] = torch.lerp(slope, self._first[columns], BETAS[0])
+        self._second.lerp_(slope.square().sum(dim=0) / max(len(columns), 1), 1 - BETAS[1])
         first, second = (1 - beta**self._steps for beta in BETAS)
-        embedding.weight[columns] = values - self.lr / first * m[columns] / ((v[columns] / second).sqrt() + EPS)
+        deviations = (self._second / second).sqrt() + EPS
+        embedding.weight[columns] = values - self.lr / first * self._first[columns] / deviations

@@ -93,11 +93,6 @@ def test_without_training_all_rows_serve(train_settings, make):
     torch.testing.assert_close(mlp.evaluate(make(inputs)), mlp.evaluate(inputs @ mlp.embedding.weight))
 
 
-def moments_of(adam):
-    """Both moments of the embedding's rows, with a row for each column of the features."""
-    return [adam._moments_of_rows] if isinstance(adam, FusedAdam) else [*adam._moments.numpy()]
-
-
 @pytest.mark.parametrize("clip", [0.0, 0.01])
 @WAYS
 def test_untouched_rows_and_their_moments_stay_bit_for_bit(train_settings, way, clip):
@@ -105,41 +100,54 @@ def test_untouched_rows_and_their_moments_stay_bit_for_bit(train_settings, way, 
     mlp = MLP(FEATURES, 3, train_settings(embed=True))
     batch, adam = way(mlp.embedding), way.Adam(mlp.parameters(), 0.1, 0.01, clip, mlp.embedding)
     for columns in (FEATURES, 50, 20):
-        parts = [mlp.embedding.weight.numpy(), *moments_of(adam)]
+        parts = [np.asarray(part) for part in (mlp.embedding.weight, adam._first)]
         before = [part.copy() for part in parts]
         mixing, features = some_factors(rng, columns)
         mlp(batch.products(mixing, features)).square().sum().backward()
         adam.step()
         used, reached = used_by(mixing, features, way), (mixing @ features).any(axis=0)
-        after = [mlp.embedding.weight.numpy(), *moments_of(adam)]
+        after = [np.asarray(part) for part in (mlp.embedding.weight, adam._first)]
         for part, earlier in zip(after, before, strict=True):
             np.testing.assert_array_equal(part[~used], earlier[~used])
             assert (part[reached] != earlier[reached]).any(axis=1).all()
 
 
+@pytest.mark.parametrize("weight_decay", [0.0, 0.1])
 @WAYS
-def test_rows_follow_pytorchs_sparse_adam(way):
-    """Three steps, each touching other rows."""
+def test_rows_move_along_their_gradients(way, weight_decay):
+    """Five steps, each touching other rows, as in float64: Adam with one second moment for each column."""
     torch.manual_seed(0)
-    start = torch.randn(FEATURES, 5)
-    reference = torch.nn.Parameter(start.clone())
-    sparse = torch.optim.SparseAdam([reference], lr=0.05)
     embedding = Embedding(FEATURES, 5)
-    embedding.weight.copy_(start)
-    batch, adam = way(embedding), way.Adam([torch.zeros(1, requires_grad=True)], 0.05, 0.0, 0.0, embedding)
-    rng = np.random.default_rng(3)
-    for _ in range(3):
+    embedding.weight.normal_()
+    table, first, second = embedding.weight.numpy().astype(np.float64), np.zeros((FEATURES, 5)), np.zeros(5)
+    lr, rng = 0.05, np.random.default_rng(3)
+    batch, adam = way(embedding), way.Adam([torch.zeros(1, requires_grad=True)], lr, weight_decay, 0.0, embedding)
+    for step in range(1, 6):
         mixing, features = some_factors(rng)
-        upstream = torch.from_numpy(rng.standard_normal((4, 5)).astype(np.float32))
-        batch.products(mixing, features).backward(upstream)
+        upstream = rng.standard_normal((4, 5)).astype(np.float32)
+        batch.products(mixing, features).backward(torch.from_numpy(upstream))
         for parameter in adam.parameters:
             parameter.grad = torch.zeros_like(parameter)
         adam.step()
-        dense = torch.from_numpy((mixing @ features).T) @ upstream
-        used = torch.from_numpy(np.flatnonzero(used_by(mixing, features, way)))
-        reference.grad = torch.sparse_coo_tensor(used[None], dense[used], start.shape, check_invariants=True)
-        sparse.step()
-    torch.testing.assert_close(embedding.weight, reference.detach(), atol=1e-5, rtol=1e-4)
+        used = used_by(mixing, features, way)
+        slope = ((mixing.astype(np.float64) @ features).T @ upstream + weight_decay * table)[used]
+        first[used] = 0.9 * first[used] + 0.1 * slope
+        second = 0.999 * second + 0.001 * (slope**2).mean(axis=0)
+        table[used] -= lr * first[used] / (1 - 0.9**step) / (np.sqrt(second / (1 - 0.999**step)) + 1e-8)
+    np.testing.assert_allclose(embedding.weight.numpy(), table, atol=1e-5, rtol=1e-4)
+
+
+@WAYS
+def test_a_batch_without_features_changes_nothing(way):
+    embedding = Embedding(FEATURES, 5)
+    before = embedding.weight.clone()
+    batch, adam = way(embedding), way.Adam([torch.zeros(1, requires_grad=True)], 0.05, 0.1, 0.0, embedding)
+    mixing, features = some_factors(np.random.default_rng(0))
+    batch.products(mixing, 0 * features).sum().backward()
+    for parameter in adam.parameters:
+        parameter.grad = torch.zeros_like(parameter)
+    adam.step()
+    torch.testing.assert_close(embedding.weight, before, rtol=0, atol=0)
 
 
 def test_a_snapshot_is_a_copy_of_that_moment(train_settings):

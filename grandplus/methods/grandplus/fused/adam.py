@@ -24,8 +24,7 @@ class Adam:
 
     As torch.optim.Adam, whose first use imports PyTorch's compiler: seconds in each process.
     Without clipping a parameter is updated as soon as its gradient is there, and still in the cache.
-    Of an embedding only the rows that the batch used are updated, decay and moments included, as by
-    torch.optim.SparseAdam.
+    An embedding is updated as `grandplus.methods.grandplus.adam.Adam` does it.
 
     Parameters
     ----------
@@ -49,8 +48,9 @@ class Adam:
         self.parameters, self.embedding = list(parameters), embedding
         self.lr, self.weight_decay, self.clip = lr, weight_decay, clip
         self._moments = {tensor: np.zeros((2, tensor.numel()), np.float32) for tensor in self.parameters}
-        if embedding:  # both moments of a row side by side
-            self._moments_of_rows = np.zeros((embedding.weight.shape[0], 2 * embedding.weight.shape[1]), np.float32)
+        if embedding:
+            self._first = np.zeros(tuple(embedding.weight.shape), np.float32)
+            self._second = np.zeros(embedding.weight.shape[1], np.float32)
         self._steps = 1
         if not clip:
             # Held weakly: a cycle through a hook is never freed, with the parameters and moments in it.
@@ -80,7 +80,7 @@ class Adam:
     def _update_rows(self, embedding: Embedding, scale: float) -> None:
         assert embedding.rows.grad is not None
         values, gradient = embedding.rows.detach().numpy(), embedding.rows.grad.numpy()
-        table = embedding.weight.numpy(), self._moments_of_rows
+        table = embedding.weight.numpy(), self._first, self._second
         _update_rows(*table, embedding.columns.numpy(), values, gradient, *self._rates(scale))
 
     def _rates(self, scale: float) -> tuple[float, float, float, float]:
@@ -94,29 +94,34 @@ def _flat(tensor: Tensor | None) -> Any:
 
 
 @kernel(
-    writable(matrix(FLOAT32)), writable(matrix(FLOAT32)), INT64, matrix(FLOAT32), matrix(FLOAT32), *[types.float64] * 4
+    writable(matrix(FLOAT32)), writable(matrix(FLOAT32)), writable(FLOAT32), INT64, matrix(FLOAT32), matrix(FLOAT32),
+    *[types.float64] * 4,
 )  # fmt: skip
-def _update_rows(parameter, moments, columns, values, gradient, scale, weight_decay, rate, second):
-    """As ``_update`` for some rows, which lie anywhere in memory: so later ones are prefetched."""
-    scale, decay, rate = np.float32(scale), np.float32(weight_decay), np.float32(rate)
-    deviation, eps = np.float32(1 / np.sqrt(second)), np.float32(EPS)
-    keep_first, keep_second = np.float32(BETAS[0]), np.float32(BETAS[1])
-    new_first, new_second = np.float32(1 - BETAS[0]), np.float32(1 - BETAS[1])
+def _update_rows(parameter, moments, second_moments, columns, values, gradient, scale, weight_decay, rate, second):
+    """Rows of an embedding, which lie anywhere in memory: so later ones are prefetched."""
+    scale, decay = np.float32(scale), np.float32(weight_decay)
+    keep, new = np.float32(BETAS[0]), np.float32(1 - BETAS[0])
     count, width = values.shape
+    squares, steps = np.zeros(width), np.empty(width, np.float32)
+    for i in range(count):
+        for j in range(width):
+            slope = scale * gradient[i, j] + decay * values[i, j]
+            squares[j] += np.float64(slope) * np.float64(slope)
+    for j in range(width):
+        second_moments[j] = BETAS[1] * second_moments[j] + (1 - BETAS[1]) * squares[j] / max(count, 1)
+        steps[j] = rate / (np.sqrt(second_moments[j] / second) + EPS)
     for i in range(count):
         if i + AHEAD < count:
             later = np.uint64(columns[i + AHEAD])
             for column in range(0, width, LINE):
                 prefetch(parameter[later], column)
-            for column in range(0, 2 * width, LINE):
                 prefetch(moments[later], column)
         row = np.uint64(columns[i])
-        weights, m, v = parameter[row], moments[row, :width], moments[row, width:]
+        weights, m = parameter[row], moments[row]
         for j in range(width):
             slope = scale * gradient[i, j] + decay * values[i, j]
-            m[j] = keep_first * m[j] + new_first * slope
-            v[j] = keep_second * v[j] + new_second * (slope * slope)
-            weights[j] = values[i, j] - rate * m[j] / (np.sqrt(v[j]) * deviation + eps)
+            m[j] = keep * m[j] + new * slope
+            weights[j] = values[i, j] - steps[j] * m[j]
 
 
 @kernel(writable(FLOAT32), FLOAT32, writable(FLOAT32), writable(FLOAT32), *[types.float64] * 4)
