@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
+from sklearn.linear_model import LogisticRegression
 from sparse_matrices import csr_of
 
+from grandplus.evaluation.baselines.inputs import propagated_rows_of
 from grandplus.graph.adjacency import as_adjacency
 from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Split
@@ -166,6 +168,56 @@ def test_a_snapshot_is_a_copy_of_that_moment(train_settings):
                 assert snapshot.state[name].data_ptr() != tensor.data_ptr()
             # Only what has changed is copied into the table that is there.
             assert table is None or snapshot.state["embedding.weight"] is table
+
+
+@pytest.fixture(scope="module")
+def rare_words():
+    """Stars whose leaves name mostly rare words, by Zipf's law; few labelled centres, and no leaf in common."""
+    classes, labelled, centres, leaves, stored, width = 6, 15, 720, 16, 30, 200_000
+    rng = np.random.default_rng(0)
+    of_centres = np.arange(centres) % classes
+    leaf_labels = np.where(
+        rng.random((centres, leaves)) < 0.9, of_centres[:, None], rng.integers(classes, size=(centres, leaves))
+    )
+    labels = np.concatenate([of_centres, leaf_labels.ravel()])
+
+    def zipf(count, shape):
+        return np.exp(rng.random(shape) * np.log(count)).astype(np.int64)
+
+    shape = len(labels), stored
+    own = rng.random(shape) < 0.1
+    words = np.where(own, zipf(300, shape) * classes + labels[:, None], zipf(width, shape) - 1)
+    indptr = stored * np.arange(len(labels) + 1)
+    features = sp.csr_array((np.full(words.size, 1 / stored, np.float32), words.ravel(), indptr), (len(labels), width))
+    features.sum_duplicates()
+    sources = np.repeat(np.arange(centres), leaves), np.arange(centres, len(labels))
+    edges = sp.csr_array((np.ones(len(sources[0])), sources), (len(labels), len(labels)))
+    names = [f"class {number}" for number in range(classes)]
+    graph = Graph(as_adjacency(edges), features, labels, names, np.arange(len(labels)))
+    nodes = np.arange(centres)
+    rows = gfpush(graph, nodes, weights=propagation_weights("single", order=1), rmax=1e-7, top_k=32)
+    val = np.arange(labelled * classes, 2 * labelled * classes)
+    rest = np.arange(2 * labelled * classes, centres)
+    return graph, rows, Split(np.arange(labelled * classes), val, rest, rest)
+
+
+def test_it_finds_what_a_linear_model_finds_among_rare_words(rare_words, train_settings):
+    """With a second moment for each word it memorises the labelled centres, and its predictions collapse."""
+    graph, rows, split = rare_words
+    nodes = {part: getattr(split, part) for part in ("train", "val", "test")}
+    inputs = {part: propagated_rows_of(rows, graph.features, nodes[part]) for part in nodes}
+    known = np.unique(inputs["train"].indices)  # a linear model learns nothing of other words
+    inputs = {part: inputs[part][:, known] for part in inputs}
+    of_part = {part: graph.labels[nodes[part]] for part in nodes}
+    linear = [LogisticRegression(C=C, max_iter=100).fit(inputs["train"], of_part["train"]) for C in (1e2, 1e4, 1e6)]
+    best = max(linear, key=lambda model: model.score(inputs["val"], of_part["val"]))
+    settings = train_settings(
+        embed=True, lr=0.01, weight_decay=0, hidden=32, dropout_input=0, dropout_hidden=0.2, batch_labelled=20,
+        batch_unlabelled=20, warmup=1000, consistency_mean="confident", max_epochs=40,
+    )  # fmt: skip
+    trained = fit(Task(graph, split, rows), settings)
+    predicted = trained.model.predict_proba_of_rows(trained.model.inputs_of_rows(graph, rows)).argmax(axis=1)
+    assert (predicted[split.test] == of_part["test"]).mean() >= best.score(inputs["test"], of_part["test"]) - 0.01
 
 
 @pytest.fixture(scope="module")
