@@ -25,12 +25,13 @@ from grandplus.propagation.matrices import checked_weights
 from grandplus.propagation.plan import plan
 from grandplus.propagation.power import propagate
 
-BASELINES = (  # beside the majority class, which is told from what the last of them predicts
+BASELINES = (  # beside the majority class
     Baseline("label_propagation", True, label_propagation.write),
     Baseline("logistic_regression", False, logistic_regression.write),
     Baseline("propagated_logistic_regression", True, propagated_logistic_regression.write),
 )
 LEAST_ENTRIES = 256  # of the rows that a classifier is fitted on, as all nodes are then predicted by whole rows
+TELLS_FREQUENCY = "propagated_logistic_regression"  # of classes, where the labels do not
 COLUMNS = 64  # to propagate together, if one split has no more: more save hardly any time
 
 
@@ -92,7 +93,7 @@ def score_baselines(
         for group in _groups(problem, [numbers[0] for numbers in trials.values()]):
             for first, predictions in _predictions(problem, group):
                 split = splits[first]
-                predicted = {"majority": _majority(problem, split, list(predictions.values())[-1]), **predictions}
+                predicted = {"majority": _majority(problem, split, predictions[TELLS_FREQUENCY]), **predictions}
                 for name in LABELS:
                     accuracies = (_accuracy(problem, predicted[name], nodes) for nodes in (split.val, split.test))
                     scores.append(BaselineScore(first, name, *accuracies))
