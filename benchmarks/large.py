@@ -29,7 +29,7 @@ import psutil  # type: ignore[import-untyped]
 from benchmarks.lines import print_line
 
 FILE, PLOT = Path(__file__).with_suffix(".csv"), Path(__file__).with_suffix(".png")
-ONCE, EACH = ("download", "preprocess"), ("gfpush", "train", "infer", "evaluate")
+ONCE, EACH = ("download", "preprocess"), ("gfpush", "baselines", "train", "infer", "evaluate")
 COLUMNS = (
     "dataset", "scale", "nodes", "edges", "matrix", "stage", "seconds", "gib", "gib_together",
 )  # fmt: skip
