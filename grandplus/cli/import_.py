@@ -71,7 +71,7 @@ def add(commands: Any) -> None:
     words = f"what to do where a class has fewer nodes: {_values('shortage')}"
     splits.add_argument("--shortage", metavar="KIND", help=words)
     parser.add_argument("--replace", action="store_true", help="overwrite the card of this name, if there is one")
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, experiment_follows=True)
 
 
 def _values(key: str) -> str:

@@ -12,6 +12,7 @@ import grandplus
 from grandplus.cli import experiments, explain, import_, predict, queue, report, results, search, settings, tune
 from grandplus.pipeline.dependencies import DVC_YAML
 from grandplus.pipeline.ending import KEPT, ending
+from grandplus.pipeline.git_identity import identity_note
 from grandplus.runtime.errors import GrandPlusError
 
 # Modules with add(commands), which adds the verb to the parser, and run(arguments). What takes long to import is
@@ -40,7 +41,7 @@ def _parser() -> argparse.ArgumentParser:
     as_module = Path(sys.argv[0]).name == "__main__.py"
     parser = argparse.ArgumentParser(prog="python -m grandplus" if as_module else "grandplus", description=__doc__)
     parser.add_argument("--version", action="version", version=f"grandplus {grandplus.__version__}")
-    parser.set_defaults(interrupted=KEPT)
+    parser.set_defaults(interrupted=KEPT, experiment_follows=False)
     commands = parser.add_subparsers(required=True, metavar="command")
     for verb in VERBS:
         verb.add(commands)
@@ -51,6 +52,8 @@ def _run(chosen: argparse.Namespace) -> int:
     _check_folder()
     try:
         code: int | None = chosen.run(chosen)
+        if chosen.experiment_follows and (note := identity_note()):
+            print(note, file=sys.stderr)
         sys.stdout.flush()
     except BrokenPipeError:  # as by | head, which has read enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

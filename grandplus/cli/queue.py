@@ -21,7 +21,7 @@ def add(commands: Any) -> None:
         metavar="NUMBER",
         help="number of experiments side by side, each with GRANDPLUS_WORKERS; default: 1",
     )
-    parser.set_defaults(run=run, interrupted=INTERRUPTED)
+    parser.set_defaults(run=run, interrupted=INTERRUPTED, experiment_follows=True)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -30,7 +30,7 @@ def add(commands: Any) -> None:
     for stage, usual in TRIALS.items():
         words = f"number of candidates for the {stage}; default: {usual}"
         parser.add_argument(f"--{stage}", type=int, default=usual, metavar="TRIALS", help=words)
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, experiment_follows=True)
 
 
 def run(arguments: argparse.Namespace) -> None:

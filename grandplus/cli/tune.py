@@ -20,8 +20,8 @@ def add(commands: Any) -> None:
         description="\n\n".join((__doc__ or "").split("\n\n")[1:]),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("dataset", help="a card in data/catalog")
-    parser.set_defaults(run=run)
+    parser.add_argument("dataset", help="name of a card in data/catalog")
+    parser.set_defaults(run=run, experiment_follows=True)
 
 
 def run(arguments: argparse.Namespace) -> None:

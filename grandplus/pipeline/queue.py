@@ -20,7 +20,6 @@ from dvc.repo import Repo
 
 from grandplus.pipeline import usage
 from grandplus.pipeline.card import CATALOG, PARAMS
-from grandplus.pipeline.git_identity import identity_note
 from grandplus.pipeline.yaml_files import yaml_mapping
 from grandplus.runtime.errors import ArgumentError, GrandPlusError
 from grandplus.runtime.storage import locked
@@ -100,8 +99,6 @@ def run_queue(jobs: int) -> bool:
     failed = wait_for({experiment.revision: experiment.name for experiment in queued}, queue)
     seconds = time.monotonic() - shared
     print(f"{len(queued)} experiments: {seconds:.0f} s, {seconds / len(queued):.1f} s each")
-    if note := identity_note():
-        print(note, file=sys.stderr)
     return failed
 
 

@@ -101,6 +101,16 @@ def test_outside_of_a_checkout_a_verb_says_so(tmp_path, monkeypatch, capsys):
     )
 
 
+@pytest.mark.parametrize(("verb", "told"), [("import_", True), ("queue", True), ("results", False)])
+def test_a_verb_before_an_experiment_says_how_to_set_gits_identity(monkeypatch, capsys, verb, told):
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr("grandplus.cli.main.identity_note", lambda: "note: git config")
+    monkeypatch.setattr(f"grandplus.cli.{verb}.run", lambda _: None)
+    name = verb.rstrip("_")
+    assert main([name, *NEEDED.get(name, [])]) == 0
+    assert capsys.readouterr().err == ("note: git config\n" if told else "")
+
+
 @pytest.mark.parametrize(
     ("error", "line"),
     [
