@@ -22,10 +22,10 @@ from tqdm import tqdm
 from experiments.defaults.made import Recipe, make
 from grandplus.datasets.preprocess import preprocess
 from grandplus.evaluation.figures import save
+from grandplus.evaluation.suited import suited_top_k, suited_values
 from grandplus.graph.settings import Preprocess
 from grandplus.methods.grandplus.method import fit
 from grandplus.methods.grandplus.settings import Settings
-from grandplus.methods.grandplus.suited import suited_top_k, suited_values
 from grandplus.methods.protocol import Task
 from grandplus.pipeline.ending import ending
 from grandplus.propagation.gfpush import gfpush

@@ -20,11 +20,11 @@ from experiments.defaults.graphs import Given
 from grandplus.datasets.preprocess import preprocess
 from grandplus.evaluation.baselines.scores import score_baselines
 from grandplus.evaluation.orders import suited_order, usual_order
+from grandplus.evaluation.suited import suited_top_k, suited_values
 from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Split, Splits
 from grandplus.methods.grandplus.method import fit
 from grandplus.methods.grandplus.settings import Settings
-from grandplus.methods.grandplus.suited import suited_top_k, suited_values
 from grandplus.methods.protocol import Task
 from grandplus.propagation.gfpush import gfpush
 from grandplus.propagation.matrices import propagation_weights

@@ -16,13 +16,13 @@ from grandplus.propagation.settings import GFPush
 
 ORDERS = (0, 1, 2, 4, 8)  # that are tried; 0 looks at no edge
 FAMILIES = ("avg", "single")  # whose order alone decides how far they look
-STANDARD_ERRORS = 2.0  # by which the best order must be better than the usual one
+STANDARD_ERRORS = 1.0  # by which the best order must be better than the usual one
 
 
 def suited_order(graph: Graph, split: Split, matrix: str, settings: GFPush) -> int:
     """The order with which logistic regression on Π̃X predicts most validation nodes right.
 
-    The family's default is kept unless another order is better than it by more than two standard errors of the
+    The family's default is kept unless another order is better than it by more than the standard error of the
     difference. No labels are looked at but those of training and validation nodes.
 
     Parameters

@@ -13,10 +13,10 @@ from experiments.defaults.graphs import CHOOSING, SHOWN, Given
 from experiments.defaults.made import Recipe, make
 from experiments.defaults.scores import Defaults, Loaded, choosing_nodes
 from grandplus.evaluation.orders import suited_order
+from grandplus.evaluation.suited import suited_top_k, suited_values
 from grandplus.graph.drawing import make_splits
 from grandplus.graph.settings import Preprocess
 from grandplus.importing.files import Choices, chosen_preprocess
-from grandplus.methods.grandplus.suited import suited_top_k, suited_values
 
 RECIPE = Recipe(240, 3, degree=8, homophily=0.8, noise=0.5)
 FEW = (("train_per_class", 5), ("val_per_class", 10))
