@@ -166,12 +166,19 @@ def test_early_stopping(scores, expected, train_settings):
     assert stop_at(2, scores, train_settings(layers=1)) == expected
 
 
-def test_ties_end_a_run(train_settings):
-    """One class for ever: accuracy stays the same, and the loss falls by less than a step: 3 · 2 validations more."""
+def test_a_constant_accuracy_ends_a_run(train_settings):
+    """Whatever the loss does, 2 · 2 validations after the last change."""
     losses = [1.0, 0.5, *(0.495 - 1e-4 * step for step in range(100))]
-    assert stop_at(2, [(0.8, loss) for loss in losses], train_settings(layers=1)) == (7, 7)
-    all_right = [(1.0, 10.0**-step) for step in range(100)]  # 1, .1 and .01 are records, .001 is not
-    assert stop_at(2, all_right, train_settings(layers=1)) == (2 + 6, 2 + 6)
+    assert stop_at(2, [(0.8, loss) for loss in losses], train_settings(layers=1)) == (4, 4)
+    changed = [(0.7, 1.0), *((0.8, loss) for loss in losses)]
+    assert stop_at(2, changed, train_settings(layers=1)) == (5, 5)
+
+
+def test_ties_end_a_run(train_settings):
+    """The best accuracy comes back again and again: 8 · 2 validations from the last record, a loss of 0.5."""
+    scores = [(0.8, 1.0), (0.7, 0.995), (0.8, 0.985), (0.7, 0.98), (0.8, 0.975), (0.7, 0.5), (0.8, 0.495)]
+    scores += [(0.7, 0.6), (0.8, 0.6)] * 20
+    assert stop_at(2, scores, train_settings(layers=1)) == (5 + 16, 20)
 
 
 class NoSnapshot(Snapshot):
@@ -202,7 +209,9 @@ def test_the_bound_is_nearly_reached():
     stopping, ties = EarlyStopping(2, best=NoSnapshot()), 2 * LONGEST_TIE - 1
     losses = np.repeat(0.12 - 1.001 * LOSS_STEP * np.arange(11), ties + 1)
     losses[-ties - 1 :] = losses[-ties - 2]  # no eleventh
-    steps = next(step for step, loss in enumerate(losses) if stopping.update(step, 0.5, loss, None))
+    accuracies = itertools.cycle([0.5, 0.4])
+    scores = zip(accuracies, losses, strict=False)
+    steps = next(step for step, of_step in enumerate(scores) if stopping.update(step, *of_step, None))
     assert steps == 10 * (ties + 1)
 
 
