@@ -47,14 +47,15 @@ class Defaults:
     name : str
     order : {"usual", "suited"}
         N of avg: 4, or what `suited_order` finds.
-    weight_decay : {"usual", "suited"}
+    weight_decay : float or "usual"
+        Times what `suited_values` finds.
     gfpush, train : dict
         Further changes.
     """
 
     name: str
     order: Literal["usual", "suited"] = "suited"
-    weight_decay: Literal["usual", "suited"] = "suited"
+    weight_decay: Literal["usual"] | float = 1.0
     gfpush: dict[str, Any] = field(default_factory=dict)
     train: dict[str, Any] = field(default_factory=dict)
 
@@ -65,6 +66,8 @@ class Defaults:
         suited = suited_values(graph, order)
         if self.weight_decay == "usual":
             suited.pop("weight_decay")
+        else:
+            suited["weight_decay"] *= self.weight_decay
         return order, push, Settings(**(suited | self.train))
 
 

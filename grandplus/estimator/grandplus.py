@@ -59,7 +59,7 @@ class GrandPlusClassifier(GraphClassifier):
         Adam's learning rate.
     weight_decay : float, optional
         L2 penalty on all parameters; by default 0.07 / C for C classes if X is standardized, else the lesser of 0.001
-        and 0.03 ‖x‖ / C, with the root mean square of ‖x‖ over the rows x of X.
+        and 0.01 ‖x‖ / C, with the root mean square of ‖x‖ over the rows x of X.
     embed : bool, default=False
         Whether H = XW⁰ is learned and propagated in place of X (Eq. 9); X must be sparse.
     layers : int, default=2

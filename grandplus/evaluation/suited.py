@@ -15,7 +15,7 @@ from grandplus.propagation.settings import MIN_NODES_OF_LARGE_GRAPH, GFPush
 MANY_ENTRIES = 128  # k of a row that averages over many nodes
 AFFORDABLE_VALUES = {True: 100, False: 800}  # in a row of features that are sparse, or not, for so many entries
 OF_STANDARDIZED = 0.07  # weight decay times the number of classes, for columns of deviation 1
-OF_NORM = 0.03  # the same, at most, in units of the norm of a row of other features
+OF_NORM = 0.01  # the same, at most, in units of the norm of a row of other features
 
 
 def suited_values(graph: Graph, order: int) -> dict[str, Any]:
@@ -49,7 +49,7 @@ def suited_values(graph: Graph, order: int) -> dict[str, Any]:
     >>> path = as_adjacency(sp.diags_array(np.ones(5), offsets=1, shape=(6, 6)))
     >>> words, classes = np.full((6, 900), 1 / 900, np.float32), [str(label) for label in range(10)]
     >>> suited_values(Graph(path, words, np.arange(6), classes, np.arange(6)), order=4)
-    {'dropout_input': 0.5, 'dropnode': 0.5, 'weight_decay': 0.0001}
+    {'dropout_input': 0.5, 'dropnode': 0.5, 'weight_decay': 3e-05}
     """
     usual, classes = Settings(), len(graph.classes)
     if graph.fitted.kind in STANDARDIZED:

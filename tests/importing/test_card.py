@@ -61,7 +61,7 @@ def words(nodes, width, of_each):
     [
         (12, words(12, 100, 5), "row-normalize", {}),
         (12, words(12, 100, 5)[:, :40], "row-normalize", {"dropout_input": 0}),
-        (12, words(12, 3000, 1000), "row-normalize", {"weight_decay": 0.0003}),
+        (12, words(12, 3000, 1000), "row-normalize", {"weight_decay": 0.0001}),
         (12, np.ones((12, 3), np.float32), "standardize", {"dropout_input": 0, "weight_decay": 0.02}),
         (12, np.ones((12, 60), np.float32), "standardized-adjacency", {"weight_decay": 0.02}),
     ],
@@ -72,7 +72,7 @@ def test_features_decide_on_dropout_and_weight_decay(nodes, features, kind, trai
 
 def test_many_classes_get_less_weight_decay():
     graph = preprocessed(60, words(60, 100, 25), "row-normalize", classes=30)
-    assert card_of(graph)["train"] == {"any": {"weight_decay": 0.0002}}
+    assert card_of(graph)["train"] == {"any": {"weight_decay": 7e-05}}
 
 
 @pytest.mark.parametrize(("nodes", "width"), [(200_000, 100), (12, 100_000)])
