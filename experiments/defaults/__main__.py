@@ -23,6 +23,7 @@ from grandplus.evaluation.baselines.table import LABELS
 from grandplus.evaluation.statistics import Sample
 from grandplus.pipeline.ending import ending
 from grandplus.propagation.settings import GFPush
+from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.storage import finished_whole
 
 FOLDER = Path(__file__).parent
@@ -71,7 +72,11 @@ def complete(
     if not given.present(files):
         print(f"{given.name} is left out: its files are not in {files}")
         return []
-    loaded = Loaded(given, files, trials, choosing=choosing)
+    try:
+        loaded = Loaded(given, files, trials, choosing=choosing)
+    except GrandPlusError as error:  # as an import would refuse it
+        print(f"{given.name} is left out: {error}")
+        return []
     finished = {(row["graph"], row["defaults"], row["trial"]): row for row in read_rows(file)}
     write_rows(file, finished.values())  # without a line that a kill has cut short
     rows = []

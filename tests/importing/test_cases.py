@@ -30,6 +30,7 @@ SAID: dict[str, tuple[list[str], str]] = {
     "bad_lfs_pointer": ([], "email-Eu-core.txt: is a Git LFS pointer, not the file that it points to"),
     "citeseer_cites/citeseer.cites": (["--features", "degree"], "no node has a label; expected labels to learn from"),
     "citeseer_cites/citeseer_old.cites": (["--features", "degree"], "no node has a label"),
+    "geomgcn_film": ([], ""),
     "geomgcn_texas": ([], ""),
     "gml_polbooks": (["--features", "adjacency", "--shortage", "shrink"], ""),
     "hetero_minesweeper": ([], ""),

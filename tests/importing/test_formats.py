@@ -110,7 +110,8 @@ def test_geom_gcn(tmp_path, vectors, order):
     lists = [",".join(str(int(x)) for x in FEATURES[i]) if vectors else ",".join(map(str, LISTS[i])) for i in order]
     nodes = [f"{i}\t{text}\t{LABELS[i]}" for i, text in zip(order, lists, strict=True)]
     (tmp_path / "out1_graph_edges.txt").write_text("\n".join([*edges, ""]))
-    (tmp_path / "out1_node_feature_label.txt").write_text("\n".join(["node_id\tfeature\tlabel", *nodes, ""]))
+    feature = "feature" if vectors else "feature(feature_amount:6)"
+    (tmp_path / "out1_node_feature_label.txt").write_text("\n".join([f"node_id\t{feature}\tlabel", *nodes, ""]))
     for number in (1, 0):
         masks = {f"{part}_mask": np.arange(NODES) % 3 == place for place, part in enumerate(("train", "val", "test"))}
         masks |= {"train_mask": np.arange(NODES) == 3 * number}

@@ -1,7 +1,7 @@
 """Files of geom-gcn: ``*_graph_edges.txt``, ``*_graph_node_features_labels.txt`` and splits.
 
-Both texts are separated by tabs and have a header: node_id, node_id; and node_id, feature, label. Lines may have any
-order. A feature is a list of numbers between commas: values, or the numbers of the features that the node has. A split
+Both texts are separated by tabs and have a header: node_id, node_id; and node_id, feature, label, where the second may
+be feature(feature_amount:931). Lines may have any order. A feature is a list of numbers between commas: values, or the numbers of the features that the node has. A split
 is an ``.npz`` with train_mask, val_mask and test_mask, over nodes in the order of their ids; each trial takes one.
 """
 
@@ -35,7 +35,7 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
     """
     paths = [folder / name for name in files]
     tables = [look(file, header=True) for file in paths if file.suffix == ".txt"]
-    nodes = [table for table in tables if table.names == COLUMNS]
+    nodes = [table for table in tables if _is_header(table.names)]
     if len(tables) != 2 or len(nodes) != 1:
         expected = f"a file of edges, and one with the header {' '.join(COLUMNS)}"
         raise GrandPlusError(f"holds {', '.join(files)}", where=folder, expected=expected)
@@ -56,7 +56,16 @@ def recognise(files: list[Path], asked: Reading) -> Reading | None:
 
 def _is_node_file(file: Path) -> bool:
     with file.open("rb") as stream:
-        return stream.readline(100).decode("latin1").split() == COLUMNS
+        return _is_header(stream.readline(100).decode("latin1").split())
+
+
+def _is_header(names: list[str] | None) -> bool:
+    """Whether the columns are those of nodes; that of features may say how many there are.
+
+    >>> _is_header(["node_id", "feature(feature_amount:931)", "label"])
+    True
+    """
+    return [name.partition("(")[0] for name in names or []] == COLUMNS
 
 
 def _splits(paths: list[Path]) -> list[tuple[Path, dict[str, Any]]]:
