@@ -134,7 +134,7 @@ def test_a_loss_that_is_not_finite_is_an_error(graph, split):
 
 def test_too_little_memory_is_an_error(graph, split, monkeypatch):
     monkeypatch.setenv("GRANDPLUS_MEMORY", "1MiB")
-    with pytest.raises(GrandPlusError, match=r"of memory, and may use 0\.00"):
+    with pytest.raises(GrandPlusError, match=r"of memory, and may use 1\.00 MiB"):
         fit(Task(graph, split, None), Settings())
 
 
