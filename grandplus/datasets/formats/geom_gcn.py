@@ -1,8 +1,9 @@
 """Files of geom-gcn: ``*_graph_edges.txt``, ``*_graph_node_features_labels.txt`` and splits.
 
 Both texts are separated by tabs and have a header: node_id, node_id; and node_id, feature, label, where the second may
-be feature(feature_amount:931). Lines may have any order. A feature is a list of numbers between commas: values, or the numbers of the features that the node has. A split
-is an ``.npz`` with train_mask, val_mask and test_mask, over nodes in the order of their ids; each trial takes one.
+be feature(feature_amount:931). Lines may have any order. A feature is a list of numbers between commas: values, or
+the numbers of the features that the node has. A split is an ``.npz`` with train_mask, val_mask and test_mask, over
+nodes in the order of their ids; each trial takes one.
 """
 
 from __future__ import annotations

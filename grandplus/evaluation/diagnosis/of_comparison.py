@@ -54,13 +54,14 @@ def uninformative_features(facts: Facts) -> Remark | None:
     """Logistic regression on X, without any edge, is no better than the majority class.
 
     That is, its validation accuracy is at most one standard error higher. The error is that of the difference of two
-    shares of the validation nodes; where it is above `WELL_MEASURED`, there are too few of them to tell.
+    shares of the validation nodes; where it is above `WELL_MEASURED`, there are too few of them to tell. Nothing is
+    said where no more than `WELL_MEASURED` of the validation nodes are left for features to tell.
     """
     if not {"logistic_regression", "majority"} <= facts.baselines.keys():
         return None
     features, majority = (float(np.mean(facts.baselines[name])) for name in ("logistic_regression", "majority"))
     error = _error_of_shares(facts, features, majority)
-    if error > WELL_MEASURED or features > majority + error:
+    if error > WELL_MEASURED or features > majority + error or majority >= 1 - WELL_MEASURED:
         return None
     observation = (
         f"features say next to nothing of classes: logistic regression on them predicts {percent(features)} of "

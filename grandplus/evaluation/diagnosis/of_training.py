@@ -47,7 +47,8 @@ def collapse(facts: Facts) -> Remark | None:
 
     That is, at the best validation or a later one the loss of training nodes is at most `MEMORISED_LOSS`, and at least
     `COLLAPSED` of the validation nodes are predicted as one class, which is also at least half-way from the share of
-    the largest class to 1. It is said of methods with a consistency loss only.
+    the largest class to 1. It is said of methods with a consistency loss only, and not where a class really has more
+    than `MOST_OF_ONE_CLASS` of the validation nodes.
     """
     collapsed = [scores for number in range(len(facts.trials)) if (scores := _collapsed(facts, number))]
     if not collapsed:
@@ -133,6 +134,8 @@ def _collapsed(facts: Facts, number: int) -> dict[str, float] | None:
     if not {"consistency_loss", "val_top_share"} <= history.keys() or not getattr(facts.settings, "lambda_max", 1):
         return None
     largest = np.bincount(actual).max() / len(actual)
+    if largest > MOST_OF_ONE_CLASS:
+        return None
     one_class = history["val_top_share"] >= max(COLLAPSED, (1 + largest) / 2)
     collapsed = one_class & (history["train_loss"] <= MEMORISED_LOSS)
     collapsed[: trial.best] = False

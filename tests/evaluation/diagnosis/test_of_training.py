@@ -81,6 +81,11 @@ def test_a_large_class_is_no_collapse():
     assert collapse(facts(**given, history=history(**COLLAPSED | {"val_top_share": [0.951] * 5})))
 
 
+def test_the_only_class_is_no_collapse():
+    given = {"graph": graph(labels=np.zeros(len(LABELS), int))}
+    assert not collapse(facts(**given, history=history(**COLLAPSED | {"val_top_share": [1.0] * 5})))
+
+
 def test_methods_without_pseudo_labels_have_no_collapse():
     scores = history(**COLLAPSED)
     del scores["consistency_loss"]
