@@ -37,13 +37,14 @@ CANDIDATES = (
     Defaults("order + weight decay + k, with a third of the weight decay", weight_decay=1 / 3),
 )
 CHOSEN = CANDIDATES[3]  # by choice_of, and what an import writes
+TRIALS_TO_CHOOSE_BY = 2
 MOST_BELOW = 0.01  # the best baseline may be better by this much
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--files", type=Path, required=True, metavar="FOLDER", help="with cases/ and graphdata/")
-    parser.add_argument("--trials", type=int, default=2)
+    parser.add_argument("--trials", type=int, default=5, help="of each graph that had no part in the choice")
     parser.add_argument("--tuned", type=Path, metavar="FILE", help="scores after grandplus tune")
     arguments = parser.parse_args()
     return ending(lambda: make(arguments.files, arguments.trials, arguments.tuned))
@@ -51,13 +52,13 @@ def main() -> int:
 
 def make(files: Path, trials: int, tuned: Path | None) -> None:
     """Complete the trials, and write the table."""
-    wanted: list[tuple[Given, bool, tuple[Defaults, ...]]] = [(given, False, (CHOSEN, BEFORE)) for given in SHOWN]
-    wanted += [(given, True, CANDIDATES) for given in CHOOSING]
+    wanted: list[tuple[Given, tuple[Defaults, ...], int, bool]] = [
+        *((given, (CHOSEN, BEFORE), trials, False) for given in SHOWN),
+        *((given, CANDIDATES, TRIALS_TO_CHOOSE_BY, True) for given in CHOOSING),
+    ]
     file = FOLDER / "trials.csv"
     bar = tqdm(wanted, unit="graph", disable=None)
-    rows = [
-        row for given, choosing, defaults in bar for row in complete(file, given, files, defaults, trials, choosing)
-    ]
+    rows = [row for case in bar for row in complete(file, files, *case)]
     write_rows(file, rows)
     text = table(rows, read_tuned(tuned) if tuned else {})
     with finished_whole(FOLDER / "table.md", alone=True) as partial:
@@ -66,7 +67,7 @@ def make(files: Path, trials: int, tuned: Path | None) -> None:
 
 
 def complete(
-    file: Path, given: Given, files: Path, candidates: tuple[Defaults, ...], trials: int, choosing: bool
+    file: Path, files: Path, given: Given, candidates: tuple[Defaults, ...], trials: int, choosing: bool
 ) -> list[Row]:
     """The rows of a graph: those that the file has, and others, which are added to it."""
     if not given.present(files):

@@ -17,6 +17,7 @@ import numpy as np
 import torch
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
+from matplotlib.image import AxesImage
 from tqdm import tqdm
 
 from experiments.defaults.made import Recipe, make
@@ -111,7 +112,7 @@ def plot(scores: dict[Case, float], file: Path) -> None:
     save(figure, file)
 
 
-def _draw(axis: Axes, values: np.ndarray, best: np.ndarray) -> object:
+def _draw(axis: Axes, values: np.ndarray, best: np.ndarray) -> AxesImage:
     image = axis.imshow(values, vmin=25, vmax=100, cmap="viridis", aspect="auto")
     axis.set_xticks(range(len(HOMOPHILY)), [f"{value:g}" for value in HOMOPHILY])
     axis.set_yticks(range(len(NOISE)), [f"{value:g}" for value in NOISE])

@@ -123,15 +123,15 @@ def test_finished_trials_are_kept_and_others_made(tmp_path, monkeypatch):
     file = tmp_path / "trials.csv"
     short = Defaults(defaults.CHOSEN.name, train={"max_epochs": 10})
     monkeypatch.setattr(defaults, "CHOSEN", short)
-    rows = defaults.complete(file, given("one"), tmp_path, (short,), 2, True)
+    rows = defaults.complete(file, tmp_path, given("one"), (short,), 2, True)
     assert [row["trial"] for row in rows if row["defaults"] == short.name] == [0, 1]
     file.write_text(file.read_text()[:-20])  # as a kill leaves it
-    again = defaults.complete(file, given("one"), tmp_path, (short,), 2, True)
+    again = defaults.complete(file, tmp_path, given("one"), (short,), 2, True)
     assert again == rows
     monkeypatch.setattr(Loaded, "score", pytest.fail)
-    assert defaults.complete(file, given("one"), tmp_path, (short,), 2, True) == rows
+    assert defaults.complete(file, tmp_path, given("one"), (short,), 2, True) == rows
     assert (
-        defaults.complete(tmp_path / "none.csv", replace(given("one"), place="no"), tmp_path, (short,), 2, True) == []
+        defaults.complete(tmp_path / "none.csv", tmp_path, replace(given("one"), place="no"), (short,), 2, True) == []
     )
 
 
