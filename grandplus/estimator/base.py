@@ -196,7 +196,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         method, device = method_of(self._method), environment.device()
         held_out = HeldOut(graph, splits)
         latest = _Latest(Estimate.of(settings, len(splits.of(0).train), splits.trials))
-        known, models, trained_trials = GraphFacts.of_splits(graph, splits), list[Model](), list[Trial]()
+        known = GraphFacts.of_splits(graph, splits, None if rows is None else rows.info.order)
+        models, trained_trials = list[Model](), list[Trial]()
 
         def trials() -> Iterator[tuple[NDArray[np.float32], float]]:
             shared = None
@@ -218,7 +219,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         with told if self.verbose else Silent() as bar:
             self._probabilities = mean_of(trials())
         self.models_, self.calibration_ = models, held_out.calibration()
-        return Facts(graph=graph, labelled=known.labelled, trials=trained_trials, settings=settings, rows=rows)
+        return known.after(trained_trials, settings, rows)
 
     def _describe(self, inputs: Inputs) -> None:
         """Set what scikit-learn has of X, and only that: an earlier fit's X may have had names."""

@@ -53,7 +53,9 @@ def report(raw: RawGraph, graph: Graph, splits: Splits, settings: Settings, orde
         "order": _orders(orders),
         "missing": _missing(raw, graph),
     }
-    remarks = [("remark", str(finding)) for finding in diagnose_graph(GraphFacts.of_splits(graph, splits))]
+    order = len(settings.matrix.weights()) - 1 if settings.needs_rows else None
+    facts = GraphFacts.of_splits(graph, splits, order)
+    remarks = [("remark", str(finding)) for finding in diagnose_graph(facts)]
     return [f"{name:<9} {text}" for name, text in [*lines.items(), *remarks] if text]
 
 

@@ -73,20 +73,29 @@ class GraphFacts:
     graph : Graph
     labelled : sequence of Labelled
         One a trial.
+    order : int or None
+        N of Π, the highest power of P: with 0 no edge is used. None for a method without Π.
     """
 
     graph: Graph
     labelled: Sequence[Labelled]
+    order: int | None
 
     def actual(self, trial: int) -> NDArray[np.int64]:
         """Class numbers of a trial's validation nodes."""
         return np.asarray(self.graph.labels[self.labelled[trial].val])
 
     @classmethod
-    def of_splits(cls, graph: Graph, splits: Splits) -> GraphFacts:
+    def of_splits(cls, graph: Graph, splits: Splits, order: int | None) -> GraphFacts:
         """The facts of a graph and its splits."""
         labels = np.asarray(graph.labels)
-        return GraphFacts(graph=graph, labelled=[Labelled.of(splits.of(t), labels) for t in range(splits.trials)])
+        labelled = [Labelled.of(splits.of(trial), labels) for trial in range(splits.trials)]
+        return GraphFacts(graph=graph, labelled=labelled, order=order)
+
+    def after(self, trials: Sequence[Trial], settings: MethodSettings, rows: Rows | None) -> Facts:
+        """These facts and how training went; see `Facts`."""
+        known = {"graph": self.graph, "labelled": self.labelled, "order": self.order}
+        return Facts(**known, trials=trials, settings=settings, rows=rows)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -149,8 +158,8 @@ def facts_of_run(
         Trial(predicted=scored.predicted, history=columns)
         for scored, columns in zip(select(predictions, "val", graph.classes), _by_trial(history), strict=True)
     ]
-    known = GraphFacts.of_splits(graph, splits)
-    return Facts(graph=graph, labelled=known.labelled, trials=trials, settings=settings, rows=rows)
+    order = None if rows is None else rows.info.order
+    return GraphFacts.of_splits(graph, splits, order).after(trials, settings, rows)
 
 
 def _by_trial(history: pa.Table) -> Iterable[dict[str, NDArray[Any]]]:

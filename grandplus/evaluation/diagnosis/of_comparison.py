@@ -90,7 +90,7 @@ def large_l1_error(facts: Facts) -> Remark | None:
 
 def _towards(facts: Facts, baseline: str) -> list[str]:
     """Settings with which GRAND+ is more like a baseline."""
-    if baseline == "logistic_regression":
+    if baseline == "logistic_regression" and facts.order != 0:
         return [OWN_FEATURES, *nearer(facts)]
     if baseline == "label_propagation":
         return [*other_features(facts), *farther(facts)]

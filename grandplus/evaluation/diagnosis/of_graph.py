@@ -37,6 +37,7 @@ def unlike_edges(facts: GraphFacts) -> Remark | None:
 
     It is counted on the edges between nodes that a trial trains or validates on. The limit is Wilson's, of the share of
     edges that join nodes of the same class, so that few edges earn no finding. Of very many edges a sample is taken.
+    Nothing is said of an order of 0, which uses no edge.
 
     References
     ----------
@@ -44,7 +45,7 @@ def unlike_edges(facts: GraphFacts) -> Remark | None:
     beyond. NeurIPS 2023.
     """
     edges = _labelled_edges(facts)
-    if not len(edges):
+    if not len(edges) or facts.order == 0:
         return None
     classes = np.asarray(facts.graph.labels)[edges]
     alike = int((classes[:, 0] == classes[:, 1]).sum())

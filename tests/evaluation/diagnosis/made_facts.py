@@ -60,6 +60,7 @@ def facts(trials: int = 2, **changes: Any) -> Facts:
         "labelled": Labelled(train=TRAIN_NODES, val=VAL_NODES),
         "settings": Settings(),
         "rows": None,
+        "order": None,
         "baselines": {},
     }
     given = plain | changes
@@ -73,6 +74,7 @@ def facts(trials: int = 2, **changes: Any) -> Facts:
         trials=[Trial(predicted=p, history=h) for p, h in zip(each["predicted"], each["history"], strict=True)],
         settings=given["settings"],
         rows=given["rows"],
+        order=given["order"],
         baselines=given["baselines"],
     )
 

@@ -54,6 +54,12 @@ def test_advice_leads_towards_the_baseline(best, words):
     assert words in advice
 
 
+def test_without_edges_a_linear_model_is_the_way():
+    better = baselines(logistic_regression=[0.9, 0.9])
+    _, advice = below_baseline(facts(predicted=predictions(10), baselines=better, order=0))
+    assert advice.startswith("train.weight_decay=0.0001, train.layers=1")
+
+
 def test_without_baselines_nothing_is_said_of_them():
     assert not below_baseline(facts(predicted=predictions(1)))
     assert not uninformative_features(facts(predicted=predictions(1)))

@@ -57,6 +57,13 @@ def test_edges_that_join_unlike_nodes():
     assert not unlike_edges(facts())
 
 
+def test_edges_that_are_not_used_earn_nothing():
+    nodes = np.arange(NODES)
+    ring = graph(edges=(nodes, np.roll(nodes, -1)))
+    assert unlike_edges(facts(graph=ring, order=1))
+    assert not unlike_edges(facts(graph=ring, order=0))
+
+
 def test_random_edges_are_counted_as_the_definition_says():
     rng = np.random.default_rng(0)
     start, end = (NODES * rng.random((2, 400)) ** 2).astype(int)
@@ -106,7 +113,7 @@ def test_graphs_of_any_form(name):
     made = graph(labels=np.arange(edges.nodes) % 2, edges=edges.array)
     assert made.adjacency.nodes == as_adjacency(edges.matrix).nodes
     nodes = np.arange(edges.nodes)
-    unlike_edges(GraphFacts(graph=made, labelled=[Labelled(train=nodes[::2], val=nodes[1::2])]))
+    unlike_edges(GraphFacts(graph=made, labelled=[Labelled(train=nodes[::2], val=nodes[1::2])], order=2))
 
 
 def test_classes_that_validation_lacks():
