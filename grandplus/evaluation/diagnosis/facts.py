@@ -94,8 +94,14 @@ class GraphFacts:
 
     def after(self, trials: Sequence[Trial], settings: MethodSettings, rows: Rows | None) -> Facts:
         """These facts and how training went; see `Facts`."""
-        known = {"graph": self.graph, "labelled": self.labelled, "order": self.order}
-        return Facts(**known, trials=trials, settings=settings, rows=rows)
+        return Facts(
+            graph=self.graph,
+            labelled=self.labelled,
+            order=self.order,
+            trials=trials,
+            settings=settings,
+            rows=rows,
+        )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
