@@ -6,7 +6,9 @@
 
 Runs the stages as ``dvc repro`` would, in a folder that is removed afterwards, and adds a line for each stage to
 large.csv: seconds, the resident memory of the largest process (files that it maps included), and that of all its
-processes together, which is measured ten times a second. The plot is drawn from large.csv.
+processes together, which is measured ten times a second. The line of evaluate has the accuracy, too, and that of
+logistic regression on propagated features: how long a model takes that has learned less than it means nothing. The plot
+is drawn from large.csv.
 """
 
 from __future__ import annotations
@@ -30,8 +32,9 @@ from benchmarks.lines import print_line
 
 FILE, PLOT = Path(__file__).with_suffix(".csv"), Path(__file__).with_suffix(".png")
 ONCE, EACH = ("download", "preprocess"), ("gfpush", "baselines", "train", "infer", "evaluate")
+SCORES = ("val", "test", "linear_val", "linear_test")
 COLUMNS = (
-    "dataset", "scale", "nodes", "edges", "matrix", "stage", "seconds", "gib", "gib_together",
+    "dataset", "scale", "nodes", "edges", "matrix", "stage", "seconds", "gib", "gib_together", *SCORES,
 )  # fmt: skip
 PROJECT = Path(__file__).resolve().parents[1]
 CHECKOUT = ("dvc.yaml", "stages", "grandplus", "data/catalog")  # what a stage finds in its folder
@@ -69,7 +72,7 @@ def measure(folder: Path, dataset: str, scale: float, matrices: list[str]) -> li
         (folder / "params.yaml").write_text(json.dumps(params))  # JSON is YAML
         for stage in (ONCE if matrix == matrices[0] else ()) + EACH:
             line = {"dataset": dataset, "scale": scale, "matrix": matrix if stage in EACH else ""}
-            lines.append(line | {"stage": stage} | run(folder, stage))
+            lines.append(line | {"stage": stage} | run(folder, stage) | (scores(folder) if stage == "evaluate" else {}))
             print_line(**lines[-1])
     facts = json.loads((folder / "data/graph/graph.json").read_text())
     return [line | {"nodes": facts["nodes"], "edges": facts["edges"]} for line in lines]
@@ -86,6 +89,17 @@ def run(folder: Path, stage: str) -> dict[str, float]:
         sys.exit(f"{stage} failed")
     largest = max(usage.ru_maxrss * 1024, memory.largest)  # the first is exact, but of the process alone
     return {"seconds": seconds, "gib": largest / 2**30, "gib_together": memory.peak() / 2**30}
+
+
+def scores(folder: Path) -> dict[str, float]:
+    """Accuracy on validation and test nodes, beside that of logistic regression on propagated features."""
+    metrics = json.loads((folder / "reports/metrics.json").read_text())
+    linear = metrics["baselines"]["propagated_logistic_regression"]
+    return {
+        f"{prefix}{part}": of[part]["accuracy"]["mean"]
+        for prefix, of in (("", metrics), ("linear_", linear))
+        for part in ("val", "test")
+    }
 
 
 class MemoryWatch:
