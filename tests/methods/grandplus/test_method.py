@@ -218,3 +218,13 @@ def test_the_bound_is_nearly_reached():
 def test_a_task_without_rows_is_refused(problem, train_settings):
     with pytest.raises(ArgumentError, match="there are no rows of Π"):
         fit(dataclasses.replace(problem, rows=None), train_settings())
+
+
+def test_a_model_that_predicts_one_class_for_ever_is_stopped(problem, train_settings):
+    """Constant features, and 12 of 15 validation nodes of one class: 1 + 2 · 5 validations, or a few more."""
+    labels = np.where(np.arange(NODES) % 5 == 0, 1, 0)
+    features = np.ones((NODES, 3), np.float32)
+    task = with_graph(problem, labels=labels, features=features, classes=["a", "b"])
+    trained = fit(task, train_settings(patience=5, max_epochs=10_000))
+    assert trained.model.info["val_accuracy"] == pytest.approx(np.mean(labels[task.split.val] == 0))
+    assert trained.model.info["steps"] <= 200
