@@ -83,7 +83,7 @@ def tune(
     >>> classifier.matrix, classifier.order
     ('single', 8)
     >>> f"{classifier.tuning_.before:.0%} of validation nodes before, {classifier.tuning_.after:.0%} after"
-    '75% of validation nodes before, 87% after'
+    '74% of validation nodes before, 87% after'
     """
     workers = _workers(n_jobs)
     classifier = GrandPlusClassifier(**parameters)
