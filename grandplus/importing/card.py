@@ -47,7 +47,7 @@ _FOR_LARGE_GRAPHS = _Hyperparameters(
 )
 _FOR_MANY_FEATURES = _Hyperparameters(
     "As for the paper's MAG-Scholar-C: features are so many that they are embedded (Eq. 9).",
-    {"weight_decay": 0, "embed": True, "hidden": 32, "dropout_input": 0, "dropout_hidden": 0.2, "patience": 20},
+    {"weight_decay": 0, "embed": True, "layers": 1, "hidden": 32, "dropout_input": 0.2, "patience": 20},
 )
 
 
