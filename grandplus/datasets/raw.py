@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from grandplus.datasets.account import Account
 from grandplus.datasets.fetch.manifest import FILE, Manifest
 from grandplus.datasets.source import Reading, Source
 from grandplus.graph.ids import read_ids
@@ -49,6 +50,8 @@ class RawGraph:
         others, "test".
     feature_names : list of str or None
         Of the columns of ``features``, where the files name them.
+    account : Account
+        What became of the lines, columns and values of the files.
     """
 
     edges: NDArray[Any]
@@ -59,6 +62,7 @@ class RawGraph:
     node_ids: NDArray[Any]
     splits: list[dict[str, NDArray[np.int64]]]
     feature_names: list[str] | None = None
+    account: Account = Account()
 
 
 def read(folder: Path, source: Source, catalog: Path) -> RawGraph:

@@ -1,0 +1,66 @@
+"""What became of the lines, columns and values of a dataset's files: an import ends with it, and ``--strict`` heeds it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class FileAccount:
+    """One file.
+
+    Attributes
+    ----------
+    file : str
+        Its name.
+    read : int
+        Lines, or other entries, of data.
+    kind : str
+        What the entries are, in the plural: "edges", "nodes".
+    skipped : dict of int
+        How many lines are no data, by the reason: "comments", "header".
+    """
+
+    file: str
+    read: int
+    kind: str
+    skipped: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Ids:
+    """Ids of nodes: how many are named by edges only, by the node table only, and by both."""
+
+    only_edges: int
+    only_nodes: int
+    both: int
+
+
+@dataclass(frozen=True)
+class Account:
+    """What a reader did with a dataset's files.
+
+    Attributes
+    ----------
+    files : tuple of FileAccount
+    ids : Ids or None
+        None if edges and nodes are not in different places.
+    unread : dict of int
+        How many values could not be read as numbers, by column.
+    unused : tuple of str
+        Columns, arrays or attributes that are not used, each with the reason in brackets if there is one.
+    dropped : dict of int
+        What else is left out or merged, by what it is: "edges of weight 0". ``--strict`` refuses it, and ``unread``.
+
+    Examples
+    --------
+    >>> Account(dropped={"edges that are repeated": 2}).dropped
+    {'edges that are repeated': 2}
+    """
+
+    files: tuple[FileAccount, ...] = ()
+    ids: Ids | None = None
+    unread: Mapping[str, int] = field(default_factory=dict)
+    unused: tuple[str, ...] = ()
+    dropped: Mapping[str, int] = field(default_factory=dict)
