@@ -1,4 +1,4 @@
-"""What became of the lines, columns and values of a dataset's files: an import ends with it, and ``--strict`` heeds it."""
+"""What became of the lines, columns and values of a dataset's files. ``grandplus import --strict`` heeds it."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +62,7 @@ class RawGraph:
     node_ids: NDArray[Any]
     splits: list[dict[str, NDArray[np.int64]]]
     feature_names: list[str] | None = None
-    account: Account = Account()
+    account: Account = field(default_factory=Account)
 
 
 def read(folder: Path, source: Source, catalog: Path) -> RawGraph:
