@@ -30,7 +30,11 @@ def add(commands: Any) -> None:
     parser = commands.add_parser("import", help="the card of your own graph, made from its files")
     parser.add_argument("name", help="name of the dataset, and of its card in data/catalog")
     parser.add_argument(
-        "files", nargs="+", type=Path, metavar="file", help="file of the graph (docs/own-graph.md lists the formats)"
+        "files",
+        nargs="+",
+        type=Path,
+        metavar="file",
+        help="file of the graph, or a folder or zip archive with its files (docs/own-graph.md lists the formats)",
     )
     parser.add_argument("--format", help="format of the files, where they leave it open")
     parser.add_argument(

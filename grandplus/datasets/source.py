@@ -12,7 +12,8 @@ from grandplus.runtime.validation import Column, Count, FileName, Fraction, Name
 class Place(Section):
     """One place to get a dataset's files from. Exactly one of local, mirror, url, drive and wheel is set."""
 
-    local: dict[FileName, str] | None = None  # path of each file; relative to the checkout
+    # Path of each file, relative to the checkout; it may lead into a zip: graph.zip/raw/edge.csv.gz.
+    local: dict[FileName, str] | None = None
     mirror: Literal["GRANDPLUS_MIRROR"] | None = None  # the folder that this variable names
     url: str | None = None  # a file's address is this address + its name
     drive: str | None = None  # id of a file on Google Drive; a url beside it replaces that of Google Drive

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import tempfile
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +15,7 @@ from grandplus.evaluation.suited import suited_top_k
 from grandplus.graph.features import suited_scaling
 from grandplus.graph.settings import Preprocess
 from grandplus.importing.card import card_text
+from grandplus.importing.gather import Gathered, gathered
 from grandplus.importing.recognise import check_files, recognise
 from grandplus.importing.report import report
 from grandplus.pipeline.card import CATALOG, write_card
@@ -69,7 +67,7 @@ def import_files(
     name : str
         Of the dataset.
     files : list of Path
-        All files of the dataset, with the lists of ids.
+        All files of the dataset, with the lists of ids; or folders and zip archives that hold them.
     read : Reading, optional
         How to read them, where the files alone don't tell.
     file_format : str, optional
@@ -92,13 +90,13 @@ def import_files(
     """
     root, read = Path(root), read or Reading()
     card_file = _card_file(name, root, replace=replace)
-    files = sorted(set(files))
-    check_files(files)
-    lists = id_lists(read).values()
-    file_format, read = recognise([file for file in files if file.name not in lists], read, file_format)
-    source = _source(file_format, read, files, root)
-    with _in_one_folder(files) as folder:
-        raw = read_files(folder, file_format, list(source["files"]), checked_as(Source, source, where=name))
+    with gathered(files) as found:
+        check_files([found.folder / file for file in found.origins])
+        lists = id_lists(read).values()
+        data = [found.folder / file for file in found.origins if file not in lists]
+        file_format, read = recognise(data, read, file_format)
+        source = _source(file_format, read, found, root)
+        raw = read_files(found.folder, file_format, list(found.origins), checked_as(Source, source, where=name))
         chosen = chosen_preprocess(raw, choices or Choices())
         graph, splits = preprocess(raw, chosen, seed=0, trials=1, name=name)
         splits.check_tested()
@@ -124,14 +122,17 @@ def _card_file(name: str, root: Path, *, replace: bool) -> Path:
     return card_file
 
 
-def _source(file_format: str, read: Reading, files: list[Path], root: Path) -> dict[str, Any]:
+def _source(file_format: str, read: Reading, found: Gathered, root: Path) -> dict[str, Any]:
     """The card's section on where the files are and how they are read."""
     how = read.model_dump(exclude_defaults=True)
     return {
         "format": file_format,
         **({"read": how} if how else {}),
-        "files": {file.name: sha256(file) for file in files},
-        "places": [{"local": {file.name: _path(file, root) for file in files}}, {"mirror": "GRANDPLUS_MIRROR"}],
+        "files": {name: sha256(found.folder / name) for name in found.origins},
+        "places": [
+            {"local": {name: _path(origin, root) for name, origin in found.origins.items()}},
+            {"mirror": "GRANDPLUS_MIRROR"},
+        ],
     }
 
 
@@ -180,19 +181,6 @@ def _next_steps(name: str, card: Path, *, staged: bool) -> list[str]:
         f"{'or':<9} git commit -m 'Dataset {name}' {card}",
         f"{'':<9} dvc exp run -S dataset={name}",
     ]
-
-
-@contextlib.contextmanager
-def _in_one_folder(files: list[Path]) -> Iterator[Path]:
-    """The folder that the files are in, or a temporary one with links to them."""
-    folders = {file.parent for file in files}
-    if len(folders) == 1:
-        yield folders.pop()
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        for file in files:
-            (Path(folder) / file.name).symlink_to(file.absolute())
-        yield Path(folder)
 
 
 def _path(file: Path, root: Path) -> str:

@@ -9,11 +9,9 @@ from typing import Any
 
 from grandplus.datasets.arrays.npz import check_npz
 from grandplus.datasets.fetch.checksums import check_is_data
-from grandplus.datasets.fetch.manifest import FILE
 from grandplus.datasets.raw import READERS
 from grandplus.datasets.source import Reading
 from grandplus.runtime.errors import GrandPlusError
-from grandplus.runtime.validation import FileName, checked_as
 
 _GZIP = b"\x1f\x8b"
 
@@ -66,7 +64,7 @@ def importable_formats() -> dict[str, Any]:
 
 
 def check_files(files: list[Path]) -> None:
-    """Check that every file is there, has a name that can be used, and is data at all.
+    """Check that every file is data at all.
 
     Parameters
     ----------
@@ -77,14 +75,7 @@ def check_files(files: list[Path]) -> None:
     GrandPlusError
         One of them isn't; with what it is.
     """
-    names: dict[str, Path] = {}
     for file in files:
-        if not file.is_file():
-            raise GrandPlusError("is a folder" if file.is_dir() else "no such file", where=file, expected="a file")
-        checked_as(FileName, file.name, where=file)
-        if file.name == FILE or names.setdefault(file.name, file) != file:
-            other = names.get(file.name, "a file of the pipeline's own")
-            raise GrandPlusError(f"is called like {other}", where=file, fix="give it another name")
         try:
             check_is_data(file, where=file)
             _check_not_packed(file)

@@ -20,12 +20,13 @@ NonNegative = Annotated[float, Field(ge=0)]
 Count = Annotated[int, Field(ge=1)]
 
 # A dataset's name and a file's name become part of a path: no separators, no leading dot.
-# A user's file may be named likewise, but with spaces and letters of any alphabet.
-_SHA256, _NAME, _FILE = "^[0-9a-f]{64}$", r"^[A-Za-z0-9_][A-Za-z0-9._-]*$", r"^[^./\\\x00-\x1f][^/\\\x00-\x1f]*$"
+# A user's file may be named likewise, but with spaces and letters of any alphabet, and lie in folders of its dataset.
+_SHA256, _NAME, _PART = "^[0-9a-f]{64}$", r"^[A-Za-z0-9_][A-Za-z0-9._-]*$", r"[^./\\\x00-\x1f][^/\\\x00-\x1f]*"
+_FILE = f"^{_PART}(/{_PART})*$"
 _WORDS = {
     _SHA256: "64 hexadecimal digits",
     _NAME: "letters from a to z, digits, '_', '.' and '-', and no '.' or '-' at the beginning",
-    _FILE: "the name of a file, without folders",
+    _FILE: "the name of a file, or its path in a folder; no '.' at the beginning of a name",
 }
 Sha256 = Annotated[str, Field(pattern=_SHA256)]
 Name = Annotated[str, Field(pattern=_NAME)]

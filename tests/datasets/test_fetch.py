@@ -404,6 +404,29 @@ def test_a_zip_that_lacks_a_file(here: Here, server: Server) -> None:
     assert here.lines[0] == f"{server.url}toy.zip lacks b.txt, and holds a.pickle"
 
 
+IN_FOLDERS = {"raw/edge.csv": b"0,1\n", "split/x/edge.csv": b"1,0\n", "edge.csv": b"2,1\n"}
+
+
+@pytest.mark.parametrize("kind", ["archive", "mirror", "address"])
+def test_files_of_the_same_name_in_folders(here: Here, server: Server, kind: str) -> None:
+    server.answers["toy.zip"] = Answer(zipped(*((f"top/{name}", content) for name, content in IN_FOLDERS.items())))
+    server.answers |= {name: Answer(content) for name, content in IN_FOLDERS.items()}
+    if kind == "mirror":
+        for name, content in IN_FOLDERS.items():
+            (here.mirror / name).parent.mkdir(parents=True, exist_ok=True)
+            (here.mirror / name).write_bytes(content)
+    place = MIRROR if kind == "mirror" else Place(url=server.url, archive="toy.zip" if kind == "archive" else None)
+    here.fetch(source(place, files=IN_FOLDERS))
+    assert {name: (here.folder / name).read_bytes() for name in IN_FOLDERS} == IN_FOLDERS
+    assert list(json.loads((here.folder / "files.json").read_text())["files"]) == sorted(IN_FOLDERS)
+
+
+@pytest.mark.parametrize("name", ["../a", "/a", "a//b", "a/../b", "a/.b", "./a", "a/", "a\\b", ""])
+def test_a_file_outside_its_dataset_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match="pattern"):
+        Source(format="toy", files={name: None})
+
+
 def test_a_file_address(here: Here) -> None:
     here.put()
     here.fetch(source(Place(url=f"{here.mirror.as_uri()}/")))

@@ -43,10 +43,10 @@ def bomb(declared: int) -> bytes:
     return out.getvalue()
 
 
-def zipped() -> bytes:
+def zipped(name: str = "edges.csv") -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
-        archive.writestr("edges.csv", edges_csv())
+        archive.writestr(name, b"" if name.endswith("/") else edges_csv())
     return out.getvalue()
 
 
@@ -78,7 +78,16 @@ CASES: dict[str, tuple[dict[str, bytes], list[str], int, list[str]]] = {
     "HTML": (tables(b"<!DOCTYPE html><title>404</title>"), FEW, 2, ["nodes.csv: is an HTML page; expected a dataset"]),
     "0 bytes": (tables(edges=b""), FEW, 2, ["edges.csv: is empty"]),
     "gzip": (tables(edges=gzip.compress(edges_csv())), FEW, 2, ["edges.csv: is compressed by gzip", "gunzip it first"]),
-    "zip": ({"graph.zip": zipped()}, FEW, 2, ["graph.zip: is a zip archive", "unpack it"]),
+    "zip": ({"graph.zip": zipped()}, DEGREE, 2, ["mine: no node has a label"]),
+    "zip in disguise": ({"graph.csv": zipped()}, FEW, 2, ["graph.csv: is a zip archive", "unpack it"]),
+    "zip that leads outside": (
+        {"graph.zip": zipped("../edges.csv")}, FEW, 2, ["graph.zip: holds a file outside itself: ../edges.csv"],
+    ),
+    "zip of nothing": ({"graph.zip": zipped("x/")}, FEW, 2, ["graph.zip: holds no file; expected the files of a gr"]),
+    "zip, truncated": ({"graph.zip": zipped()[:-9]}, FEW, 2, ["graph.zip: can't be unpacked: File is not a zip file"]),
+    "zip, encrypted": (
+        {"graph.zip": zipped().replace(b"\x14\0\0\0", b"\x14\0\x01\0")}, FEW, 2, ["graph.zip: can't be unpacked: File"],
+    ),
     "binary": (tables(edges=b"0,1\n\0\1\n"), FEW, 2, ["edges.csv: is no text; expected a table in UTF-8"]),
     "Latin-1": (tables(swapped(b"5,b,", b"5,\xe9,")), FEW, 2, ["nodes.csv: line 7 is not UTF-8"]),
     "unknown format": ({"a.json": b"{}"}, FEW, 2, ["a.json: are of no format that is known; expected files of one of"]),
@@ -246,7 +255,7 @@ CASES: dict[str, tuple[dict[str, bytes], list[str], int, list[str]]] = {
     "a column that is none": (tables(), ["--ends", "0", "b"], 2, ["error: --ends is 0; expected"]),
     "a format that is none": (tables(), ["--format", "xls"], 2, ["--format is 'xls'; expected one of content-cites"]),
     "a file that isn't there": (tables(), ["none.csv"], 2, ["none.csv: no such file"]),
-    "a folder": (tables(), ["."], 2, ["is a folder; expected a file"]),
+    "an empty folder": (tables(), ["empty"], 2, ["empty: holds no file; expected the files of a graph"]),
 }  # fmt: skip
 
 
@@ -255,8 +264,9 @@ def test_what_it_gets(tmp_path, monkeypatch, capsys, checkout, case):
     files, arguments, code, substrings = CASES[case]
     for name, content in files.items():
         (tmp_path / name).write_bytes(content)
+    (tmp_path / "empty").mkdir()
     named = {arguments[at + 1] for at, word in enumerate(arguments[:-1]) if word in ("--train", "--val", "--test")}
-    arguments = [str(tmp_path / word) if word in named or word in ("none.csv", ".") else word for word in arguments]
+    arguments = [str(tmp_path / word) if word in named or word in ("none.csv", "empty") else word for word in arguments]
     monkeypatch.setenv("GRANDPLUS_MEMORY", "100MB")
     found = run_import(
         monkeypatch, checkout, "mine", *(tmp_path / name for name in files if name not in named), *arguments

