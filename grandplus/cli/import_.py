@@ -60,6 +60,17 @@ def add(commands: Any) -> None:
         help="column that is no feature; the option may be repeated",
     )
     tables.add_argument(
+        "--na",
+        metavar="VALUE",
+        action="append",
+        help="label that means unknown, in place of the usual ones; the option may be repeated",
+    )
+    tables.add_argument(
+        "--decimal",
+        metavar="MARK",
+        help="mark before the fraction of a number, '.' or ','; default: what the cells show",
+    )
+    tables.add_argument(
         "--weights",
         metavar="ignore",
         help="what to do with edge weights: every edge counts once, and they are left out",
@@ -147,6 +158,8 @@ def _reading(arguments: argparse.Namespace, lists: dict[str, Path]) -> Reading:
         "id": arguments.id,
         "label": arguments.label,
         "ignore": arguments.ignore or [],
+        "na": arguments.na,
+        "decimal": arguments.decimal,
         "weights": arguments.weights,
         **{part: file.name for part, file in lists.items()},
     }

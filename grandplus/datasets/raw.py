@@ -9,15 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from grandplus.datasets.account import Account
 from grandplus.datasets.fetch.manifest import FILE, Manifest
 from grandplus.datasets.source import Reading, Source
-from grandplus.graph.ids import read_ids
-from grandplus.runtime.errors import ArtifactError, GrandPlusError
+from grandplus.datasets.split_lists import listed_split
+from grandplus.runtime.errors import ArtifactError
 
 FORMATS = "grandplus.datasets.formats"
 # The module of each format, by the format's name in a card; imported when it is needed.
@@ -123,8 +121,9 @@ def read_files(folder: Path, file_format: str, files: list[str], source: Source,
     graph: RawGraph = reader.read(folder, [name for name in files if name not in lists.values()], source, order)
     if not lists:
         return graph
-    split = {part: _listed(folder / name, graph.node_ids) for part, name in lists.items()}
-    return replace(graph, splits=[split])
+    split, accounts = listed_split({part: folder / name for part, name in lists.items()}, graph.node_ids)
+    account = replace(graph.account, files=(*graph.account.files, *accounts))
+    return replace(graph, splits=[split], account=account)
 
 
 def id_lists(read: Reading) -> dict[str, str]:
@@ -140,14 +139,3 @@ def id_lists(read: Reading) -> dict[str, str]:
     """
     named = {"train": read.train, "val": read.val, "test": read.test}
     return {part: name for part, name in named.items() if name is not None}
-
-
-def _listed(file: Path, node_ids: NDArray[Any]) -> NDArray[np.int64]:
-    """The nodes whose ids are in a file, one on each line."""
-    ids = read_ids(str(file))
-    known = pa.array(node_ids).cast(pa.string())
-    nodes = pc.index_in(pa.array(ids, pa.string()), value_set=known)
-    if nodes.null_count:
-        position = int(pc.index(nodes.is_null(), True).as_py())
-        raise GrandPlusError(f"names node {ids[position]!r}", where=file, expected="an id of a node of the graph")
-    return np.sort(nodes.to_numpy()).astype(np.int64)  # in the same order, whatever that of the list

@@ -48,6 +48,8 @@ class Reading(Section):
     id: Column | None = None  # columns of nodes
     label: Column | None = None  # of GML: an attribute
     ignore: list[Column] = Field(default=[])  # columns that are no features
+    na: list[str] | None = None  # labels that mean unknown; null: what pandas reads as NA, ? and -1
+    decimal: Literal[".", ","] | None = None  # of numbers in text; null: what all cells show
     weights: Literal["ignore"] | None = None  # of edges; null: edges with weights are refused
     train: FileName | None = None  # files with an id on each line: the split, for preprocess.split public
     val: FileName | None = None

@@ -234,7 +234,11 @@ CASES: dict[str, tuple[dict[str, bytes], list[str], int, list[str]]] = {
     ),
     "lists that overlap": (
         tables(train_txt=b"0\n1\n", val_txt=b"1\n"), ["--train", "train.txt", "--val", "val.txt"], 2,
-        ["the data's split has node 1 in train and val"],
+        ["train.txt: names node 1, and so does", "val.txt; expected each node in one of the lists"],
+    ),
+    "a list that repeats": (
+        tables(train_txt=b"0\n1\n0\n", val_txt=b"3\n"), ["--train", "train.txt", "--val", "val.txt"], 2,
+        ["train.txt: names node 0 twice; expected each once"],
     ),
     "lists": (
         tables(train_txt=b"1\n0\n", val_txt=b"3\n2\n"), ["--train", "train.txt", "--val", "val.txt"], 0,

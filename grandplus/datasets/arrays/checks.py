@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import tokenize
 from pathlib import Path
 from typing import Any, NoReturn
@@ -264,7 +265,8 @@ def labels_of(array: Any, nodes: int, source: Source, where: object) -> tuple[ND
     Parameters
     ----------
     array : (n,) or (n, classes) ndarray
-        Class numbers, with -1 or NaN where unknown; or rows with at most one 1 among zeros, and none where unknown.
+        Class numbers, with -1, NaN or a number that ``source.read.na`` lists where unknown; or rows with at most one 1
+        among zeros, and none where unknown.
     nodes : int
         n.
     source : Source
@@ -291,7 +293,7 @@ def labels_of(array: Any, nodes: int, source: Source, where: object) -> tuple[ND
     if array.ndim not in (1, 2) or array.dtype.kind not in "fiub" or len(array) != nodes:
         expected = f"{nodes} class numbers or one-hot rows, as by the adjacency"
         raise GrandPlusError(f"is {described(array)}", where=where, expected=expected)
-    numbers = _numbers(array, where) if array.ndim == 1 else _of_one_hot(array, where)
+    numbers = _numbers(_known(array, source), where) if array.ndim == 1 else _of_one_hot(array, where)
     if source.classes is not None:
         count = array.shape[1] if array.ndim == 2 else int(numbers.max(initial=-1)) + 1
         if count != len(source.classes):
@@ -300,6 +302,15 @@ def labels_of(array: Any, nodes: int, source: Source, where: object) -> tuple[ND
         return numbers, list(source.classes)
     used = np.unique(numbers[numbers >= 0])
     return np.where(numbers >= 0, np.searchsorted(used, numbers), -1), [str(number) for number in used]
+
+
+def _known(array: NDArray[Any], source: Source) -> NDArray[Any]:
+    """With -1 in place of the numbers that the card says stand for an unknown label."""
+    listed = []
+    for text in source.read.na or []:
+        with contextlib.suppress(ValueError):  # it is no number, so that no label is it
+            listed.append(float(text))
+    return np.where(np.isin(array, listed), -1, array) if listed else array
 
 
 def _numbers(array: NDArray[Any], where: object) -> NDArray[np.int64]:

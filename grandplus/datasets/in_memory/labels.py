@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grandplus.datasets.in_memory.arrays import as_matrix
+from grandplus.datasets.tables.class_names import class_names
 from grandplus.runtime.errors import ArgumentError
 
 MOST_UNIQUE = 10  # nodes; of more, a class for each of them means that these are no classes
@@ -20,7 +21,8 @@ def numbered_labels(y: Any, nodes: int) -> tuple[NDArray[Any], NDArray[np.int64]
     Parameters
     ----------
     y : array_like, tensor or pandas.Series, shape (n,) or (n, 1)
-        Names or whole numbers. -1, None, NaN, pandas' NA and the empty text are unknown.
+        Names or whole numbers. -1, None, NaN, pandas' NA, the empty text, and texts such as "NA" are unknown, see
+        `grandplus.datasets.tables.class_names.UNKNOWN`.
     nodes : int
         n.
 
@@ -56,10 +58,31 @@ def numbered_labels(y: Any, nodes: int) -> tuple[NDArray[Any], NDArray[np.int64]
         names = ", ".join(sorted(kind.__name__ for kind in kinds))
         raise ArgumentError(f"y holds labels of kinds {names}", expected="names, or numbers")
     distinct, among = np.unique(known, return_inverse=True)
-    classes = _checked_classes(np.array(distinct.tolist()), len(known))
+    if kinds and all(issubclass(kind, str) for kind in kinds):
+        distinct, number_of = _named(distinct.tolist())
+        among = number_of[among]
+    classes = _checked_classes(np.array(distinct.tolist()), int((among >= 0).sum()))
     numbers = np.full(nodes, -1, np.int64)
     numbers[~unknown] = among
     return classes, numbers
+
+
+def _named(texts: list[str]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """The classes of some different texts, and the number of each text's class; -1 where it means unknown.
+
+    A class keeps its spelling if it has a single one.
+    """
+    class_of = class_names(texts)
+    spellings: dict[str, list[str]] = {}
+    for text in texts:
+        if (name := class_of[text]) is not None:
+            spellings.setdefault(name, []).append(text)
+    kept = {name: name if len(texts) > 1 else texts[0] for name, texts in spellings.items()}
+    classes = sorted(kept.values())
+    position = {text: number for number, text in enumerate(classes)}
+    number_of = {name: position[text] for name, text in kept.items()}
+    numbers = [-1 if (name := class_of[text]) is None else number_of[name] for text in texts]
+    return np.array(classes, object), np.array(numbers, np.int64)
 
 
 def _as_array(y: Any) -> NDArray[Any]:

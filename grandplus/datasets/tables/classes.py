@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 import pyarrow as pa
@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 
 from grandplus.datasets.arrays.checks import raise_multi_label
 from grandplus.datasets.source import Source
+from grandplus.datasets.tables.class_names import WHOLE, class_names
 from grandplus.runtime.errors import GrandPlusError
 
-UNKNOWN = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?")  # and -1 among whole numbers
-_WHOLE = re.compile("0|-?[1-9][0-9]*")
 _SEPARATORS = re.compile("[;|,]")
 MIN_NODES_TO_DOUBT = 10  # with more nodes, as many labels as nodes are taken for names of the nodes
 
@@ -28,14 +27,14 @@ def class_numbers(
     """Number the classes of a column of labels.
 
     Names of classes are sorted, whole numbers by their value; so they don't depend on the order of nodes. If the card
-    names the classes, its names and their order count.
+    names the classes, its names and their order count. See `grandplus.datasets.tables.class_names` for what is unknown.
 
     Parameters
     ----------
     pieces : list of pyarrow arrays
         Of the column, one after the other.
     source : Source
-        May name the classes.
+        May name the classes, and what stands for an unknown label.
     where : object
         File and column, for errors.
     line : callable
@@ -56,21 +55,24 @@ def class_numbers(
     encoded = pa.chunked_array([_text(piece, where) for piece in pieces], pa.large_string()).combine_chunks()
     encoded = encoded.dictionary_encode()
     names: list[str] = encoded.dictionary.to_pylist()
-    unknown = set(UNKNOWN) | ({"-1"} if all(map(_WHOLE.fullmatch, set(names) - set(UNKNOWN))) else set())
-    known = sorted(set(names) - unknown, key=_key(set(names) - unknown))
+    class_of = class_names(names, source.read.na)
+    known = sorted({name for name in class_of.values() if name is not None})
+    if all(map(WHOLE.fullmatch, known)):
+        known.sort(key=int)
     codes = pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False)
     _check_single(known, where)
-    labelled = np.isin(codes, [code for code, name in enumerate(names) if name in known])
+    labelled = np.isin(codes, [code for code, name in enumerate(names) if class_of[name] is not None])
     _check_classes(known, int(labelled.sum()), where)
     classes = known if source.classes is None else list(source.classes)
     number_of = {name: number for number, name in enumerate(classes)}
     for name in known:
         if name not in number_of:
-            row = int(np.flatnonzero(codes == names.index(name))[0])
+            texts = [code for code, text in enumerate(names) if class_of[text] == name]
+            row = int(np.flatnonzero(np.isin(codes, texts))[0])
             expected = f"one of {', '.join(classes)}, as in the card"
             raise GrandPlusError(f"{line(row)} has class {name!r}", where=where, expected=expected)
-    numbers = np.array([*(number_of.get(name, -1) for name in names), -1], np.int64)
-    return numbers[codes], classes
+    numbers = [-1 if (known_name := class_of[text]) is None else number_of[known_name] for text in names]
+    return np.array([*numbers, -1], np.int64)[codes], classes
 
 
 def _text(piece: pa.Array, where: object) -> pa.Array:
@@ -89,10 +91,6 @@ def _text(piece: pa.Array, where: object) -> pa.Array:
         return piece.cast(pa.large_string())
     except pa.ArrowException:
         raise GrandPlusError(f"holds {piece.type}", where=where, expected="labels: text or whole numbers") from None
-
-
-def _key(names: set[str]) -> Callable[[str], Any]:
-    return int if all(map(_WHOLE.fullmatch, names)) else str
 
 
 def _check_single(names: list[str], where: object) -> None:
