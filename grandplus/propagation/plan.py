@@ -61,7 +61,7 @@ class Plan:
                 reserve(file.fileno(), size)
                 file.truncate(size)
             except OSError as error:
-                found = f"inference can't keep {size_text(size)} in a file: {error.strerror}"
+                found = f"power iteration can't keep {size_text(size)} in a file: {error.strerror}"
                 fix = "set GRANDPLUS_SCRATCH to a folder with more room, or GRANDPLUS_MEMORY higher"
                 raise GrandPlusError(found, where=environment.scratch_folder(), fix=fix) from None
             return np.memmap(file, np.float32, "r+", shape=(nodes, self.width))
@@ -95,6 +95,6 @@ def plan(graph: Graph, width: int, parameters: int) -> Plan:
             return Plan(width, columns, in_memory, fixed + held + columns * a_column)
     needed = size_text(fixed + least * a_column)
     raise GrandPlusError(
-        f"inference would need {needed} of memory, and may use {size_text(budget)}",
+        f"power iteration would need {needed} of memory, and may use {size_text(budget)}",
         fix="set GRANDPLUS_MEMORY higher if the machine has more, or use one that has",
     )

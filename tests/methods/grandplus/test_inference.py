@@ -91,7 +91,7 @@ def test_any_budget_gives_the_same_bytes(graph, train_settings, monkeypatch, tmp
     assert list(tmp_path.iterdir()) == []
     monkeypatch.setenv("GRANDPLUS_MEMORY", str(fixed + 4 * 30 * 3 * BUFFERS - 1))
     with pytest.raises(
-        GrandPlusError, match=r"inference would need \d+\.\d\d MiB of memory, and may use \d+\.\d\d MiB; set GRAND"
+        GrandPlusError, match=r"power iteration would need \d+\.\d\d MiB of memory, and may use \d+\.\d\d MiB; set GRAND"
     ):
         model.predict_proba(graph)
 
