@@ -90,9 +90,8 @@ def test_any_budget_gives_the_same_bytes(graph, train_settings, monkeypatch, tmp
     assert [(way.columns, way.in_memory) for way in ways] == [(width, True), (3, True), (3, False)]
     assert list(tmp_path.iterdir()) == []
     monkeypatch.setenv("GRANDPLUS_MEMORY", str(fixed + 4 * 30 * 3 * BUFFERS - 1))
-    with pytest.raises(
-        GrandPlusError, match=r"power iteration would need \d+\.\d\d MiB of memory, and may use \d+\.\d\d MiB; set GRAND"
-    ):
+    needed = r"power iteration would need \d+\.\d\d MiB of memory, and may use \d+\.\d\d MiB; set GRAND"
+    with pytest.raises(GrandPlusError, match=needed):
         model.predict_proba(graph)
 
 
