@@ -1,0 +1,228 @@
+"""The raw layout of OGB's node property datasets, as text or, as papers100M-bin has it, as two ``.npz``.
+
+Text: ``edge.csv.gz`` with two node numbers a line; ``node-label.csv.gz`` with a label a line and, if there are
+features, ``node-feat.csv.gz`` with those of a node a line, both in the order of the nodes, which are numbered from 0; and
+``num-node-list.csv.gz`` and ``num-edge-list.csv.gz`` with the counts. The text need not be compressed. Arrays:
+``data.npz`` with ``edge_index`` (2, E) and ``node_feat`` (n, d), and ``node-label.npz`` with ``node_label``, which is
+NaN where unknown. Either way ``split/NAME/train.csv.gz``, ``valid.csv.gz`` and ``test.csv.gz`` have the numbers of the
+nodes of the split, one a line.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from grandplus.datasets.account import Account, FileAccount
+from grandplus.datasets.arrays.checks import described, features_of, labels_of, raise_multi_label, raise_weighted
+from grandplus.datasets.arrays.npz import check_npz, keys_of, read_npz
+from grandplus.datasets.raw import RawGraph
+from grandplus.datasets.source import Reading, Source
+from grandplus.datasets.tables.class_names import class_names
+from grandplus.datasets.tables.classes import class_numbers
+from grandplus.datasets.tables.number_files import first_lines, read_columns, read_lines
+from grandplus.datasets.tables.table import is_number
+from grandplus.graph.adjacency import INT32_IDS
+from grandplus.runtime.errors import GrandPlusError
+
+EDGES, LABELS, FEATURES, EDGE_FEATURES = "edge.csv", "node-label.csv", "node-feat.csv", "edge-feat.csv"
+COUNTS = ("num-node-list.csv", "num-edge-list.csv")
+DATA, DATA_LABELS = "data.npz", "node-label.npz"
+EDGE_ARRAY, FEATURE_ARRAY, LABEL_ARRAY = "edge_index", "node_feat", "node_label"
+COUNT_ARRAYS = ("num_nodes_list", "num_edges_list")
+PARTS = {"train.csv": "train", "valid.csv": "val", "test.csv": "test"}
+SEVERAL_TYPES = ("num-node-dict.csv", "triplet-type-list.csv", "nodetype-has-feat.csv")  # of nodes or edges
+ROLES = {EDGES, LABELS, FEATURES, EDGE_FEATURES, *COUNTS, DATA, DATA_LABELS, *PARTS, *SEVERAL_TYPES}
+
+
+def read(folder: Path, files: list[str], source: Source, order: Path | None = None) -> RawGraph:
+    """Read the files; nodes are numbered as in them.
+
+    See `grandplus.datasets.formats.Format`.
+    """
+    several = next((name for name in files if _role(name) in SEVERAL_TYPES), None)
+    if several:
+        found = "is of a graph with several types of nodes or edges"
+        raise GrandPlusError(found, where=folder / several, expected="one type of nodes and one of edges")
+    held = {role: folder / name for role, name in _by_role(files).items()}
+    if source.read.weights is None and EDGE_FEATURES in held:
+        raise_weighted("has features of edges", held[EDGE_FEATURES])
+    graph = _of_arrays(held, source) if DATA in held else _of_text(held, source)
+    split = {part: _listed(held[role], graph.nodes) for role, part in PARTS.items() if role in held}
+    if split and not {"train", "val"} <= set(split):
+        expected = f"{', '.join(PARTS)}, each perhaps with .gz"
+        raise GrandPlusError(f"the split has {', '.join(split)} only", where=folder, expected=expected)
+    lists = [FileAccount(held[role].name, len(split[part]), "nodes") for role, part in PARTS.items() if part in split]
+    unused = [name for name in files if folder / name not in held.values()]
+    account = Account((*graph.account.files, *lists), unused=(*graph.account.unused, *map(_why_unused, unused)))
+    return replace(graph, splits=[split] if split else [], account=account)
+
+
+def recognise(files: list[Path], asked: Reading) -> Reading | None:
+    """The files of edges and labels under OGB's names, and in OGB's form if they don't lie in OGB's folders.
+
+    See `grandplus.datasets.formats.Format`.
+    """
+    held = {_role(file.name): file for file in files}
+    if {DATA, DATA_LABELS} <= set(held):
+        return asked if EDGE_ARRAY in keys_of(held[DATA]) else None
+    if not {EDGES, LABELS} <= set(held):
+        return None
+    laid_out = {*COUNTS, *SEVERAL_TYPES} & set(held) or {held[EDGES].parent.name, held[LABELS].parent.name} == {"raw"}
+    return asked if laid_out or _have_its_form(held[EDGES], held[LABELS]) else None
+
+
+def _have_its_form(edges: Path, labels: Path) -> bool:
+    """Whether files hold two whole numbers a line, and one number a line: no header, and no ids beside labels."""
+    try:
+        pairs, values = first_lines(edges), first_lines(labels)
+    except GrandPlusError:
+        return False
+    return all(len(line) == 2 and "".join(line).isdecimal() for line in pairs) and all(
+        len(line) == 1 and (is_number(line[0]) or not line[0]) for line in values
+    )
+
+
+def _role(name: str) -> str:
+    """What a file's name says, compressed or not."""
+    return PurePosixPath(name).name.removesuffix(".gz")
+
+
+def _by_role(files: list[str]) -> dict[str, str]:
+    """The name of the file of each role."""
+    names: dict[str, str] = {}
+    for name in files:
+        role = _role(name)
+        if role not in ROLES:
+            continue
+        if role in names:
+            expected = "one split" if role in PARTS else "one graph"
+            fix = f"leave out the files of all but {expected}"
+            raise GrandPlusError(f"is there as {names[role]} and {name}", where=role, expected=expected, fix=fix)
+        names[role] = name
+    return names
+
+
+def _why_unused(name: str) -> str:
+    return f"{name} (a pickled split; --train and --val take lists)" if name.endswith("split_dict.pt") else name
+
+
+def _of_text(held: dict[str, Path], source: Source) -> RawGraph:
+    for role in (EDGES, LABELS):
+        if role not in held:
+            raise GrandPlusError(f"there is no {role}, or {role}.gz", where=next(iter(held.values())).parent)
+    labels, classes = _labels(held[LABELS], source)
+    nodes = len(labels)
+    edges = read_columns(held[EDGES], _checked_width(held[EDGES], 2), pa.int64())
+    counts = dict(zip(COUNTS, ((nodes, held[LABELS]), (len(edges), held[EDGES])), strict=True))
+    for role, (count, file) in counts.items():
+        if role in held:
+            _check_count(held[role], count, file)
+    features = None
+    read_files = [FileAccount(held[EDGES].name, len(edges), "edges"), FileAccount(held[LABELS].name, nodes, "labels")]
+    if FEATURES in held:
+        width = len(first_lines(held[FEATURES])[0])
+        features = features_of(read_columns(held[FEATURES], width, pa.float64(), rows=nodes), nodes, held[FEATURES])
+        read_files.append(FileAccount(held[FEATURES].name, nodes, "nodes"))
+    where = f"{held[EDGES]}, line"
+    return _graph(_edges(edges.T, nodes, where, 1), nodes, features, labels, classes, Account(tuple(read_files)))
+
+
+def _labels(file: Path, source: Source) -> tuple[NDArray[np.int64], list[str]]:
+    if len(first_lines(file)[0]) > 1:
+        raise_multi_label(f"has {len(first_lines(file)[0])} columns", file)
+    lines = read_lines(file)
+    for text, name in class_names(pc.unique(lines).to_pylist(), source.read.na).items():
+        if name is not None and not is_number(text):
+            found = f"line {pc.index(lines, text).as_py() + 1} is {text[:40]!r}"
+            expected = "the number of a class, as OGB has them a line for each node, without a header and without ids"
+            raise GrandPlusError(found, where=file, expected=expected)
+    return class_numbers([lines], source, file, lambda row: f"line {row + 1}")
+
+
+def _checked_width(file: Path, expected: int) -> int:
+    width = len(first_lines(file)[0])
+    if width != expected:
+        raise GrandPlusError(f"has {width} columns", where=file, expected=f"{expected}, without a header")
+    return width
+
+
+def _check_count(file: Path, count: int, counted: Path) -> None:
+    numbers = read_columns(file, _checked_width(file, 1), pa.int64())[:, 0]
+    if len(numbers) != 1:
+        raise GrandPlusError(f"has {len(numbers)} lines, so there are as many graphs", where=file, expected="one graph")
+    if numbers[0] != count:
+        raise GrandPlusError(f"says {numbers[0]:,}", where=file, expected=f"{count:,}, the lines of {counted.name}")
+
+
+def _listed(file: Path, nodes: int) -> NDArray[np.int64]:
+    """The nodes of a part of the split."""
+    numbers: NDArray[np.int64] = read_columns(file, _checked_width(file, 1), pa.int64())[:, 0]
+    wrong = np.flatnonzero((numbers < 0) | (numbers >= nodes))
+    if len(wrong):
+        found = f"line {wrong[0] + 1} names node {numbers[wrong[0]]}"
+        raise GrandPlusError(found, where=file, expected=f"0 to {nodes - 1}, as there are {nodes} nodes")
+    return np.sort(numbers)
+
+
+def _of_arrays(held: dict[str, Path], source: Source) -> RawGraph:
+    data, label_file = held[DATA], held.get(DATA_LABELS)
+    if label_file is None:
+        raise GrandPlusError(f"there is no {DATA_LABELS}", where=data.parent)
+    check_npz(label_file, [LABEL_ARRAY])
+    check_npz(data, [EDGE_ARRAY])
+    stored = read_npz(label_file, LABEL_ARRAY)
+    nodes = len(stored) if stored.ndim else 0
+    labels, classes = labels_of(stored, nodes, source, f"{label_file}, {LABEL_ARRAY}")
+    has_features = FEATURE_ARRAY in keys_of(data)
+    features = None
+    if has_features:
+        features = features_of(read_npz(data, FEATURE_ARRAY), nodes, f"{data}, {FEATURE_ARRAY}")
+    pairs, where = read_npz(data, EDGE_ARRAY), f"{data}, {EDGE_ARRAY}"
+    if pairs.ndim != 2 or len(pairs) != 2 or pairs.dtype.kind not in "iu":
+        raise GrandPlusError(f"is {described(pairs)}", where=where, expected="node numbers in two rows")
+    others = sorted(keys_of(data) - {EDGE_ARRAY, FEATURE_ARRAY, *COUNT_ARRAYS})
+    weights = [name for name in others if name.startswith("edge_")]
+    if weights and source.read.weights is None:
+        raise_weighted(f"has features of edges: {', '.join(weights)}", data)
+    account = Account(
+        (FileAccount(data.name, pairs.shape[1], "edges"), FileAccount(label_file.name, nodes, "labels")),
+        unused=tuple(f"{data.name}, {name}" for name in others),
+    )
+    return _graph(_edges(pairs, nodes, f"{where}, column", 0), nodes, features, labels, classes, account)
+
+
+def _edges(pairs: NDArray[Any], nodes: int, where: str, first: int) -> NDArray[Any]:
+    """(2, E), of nodes that there are; the first edge stands at a place of this number."""
+    for row in pairs:
+        if len(row) and (row.min() < 0 or row.max() >= nodes):
+            wrong = int(np.flatnonzero((row < 0) | (row >= nodes))[0])
+            expected = f"0 to {nodes - 1}, as there are {nodes} labels, and nodes are numbered from 0"
+            raise GrandPlusError(f"names node {row[wrong]}", where=f"{where} {wrong + first}", expected=expected)
+    return np.ascontiguousarray(pairs, np.int32 if nodes <= INT32_IDS else np.int64)
+
+
+def _graph(
+    edges: NDArray[Any],
+    nodes: int,
+    features: Any,
+    labels: NDArray[np.int64],
+    classes: list[str],
+    account: Account,
+) -> RawGraph:
+    return RawGraph(
+        edges=edges,
+        nodes=nodes,
+        features=features,
+        labels=labels,
+        classes=classes,
+        node_ids=np.arange(nodes, dtype=np.int64),
+        splits=[],
+        account=account,
+    )
