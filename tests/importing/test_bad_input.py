@@ -248,7 +248,13 @@ CASES: dict[str, tuple[dict[str, bytes], list[str], int, list[str]]] = {
     # --- Tables of other kinds
     "no Parquet": (tables(f_parquet=b"PAR1"), FEW, 2, ["f.parquet: is no readable Parquet file"]),
     "no GML": ({"g.gml": gml(edges="edge [")}, DEGREE, 2, ["g.gml: is no readable GML"]),
-    "weights in GML": ({"g.gml": gml(edges="edge [ source 1 target 2 value 3 ]")}, DEGREE, 0, ["gml"]),
+    "weights in GML": (
+        {"g.gml": gml(edges="edge [ source 1 target 2 value 3 ]")}, DEGREE, 2,
+        ["g.gml: has value 3 on the edge of '1' and '2'; expected edges without weights", "--weights ignore"],
+    ),
+    "weights in GML, ignored": (
+        {"g.gml": gml(edges="edge [ source 1 target 2 value 3 ]")}, [*DEGREE, "--weights", "ignore"], 0, ["gml"],
+    ),
     "linqs: an unknown paper": (
         {"c.content": b"p1\t0\tA\np2\t1\tB\n", "c.cites": b"p1\tp3\n"}, FEW, 2, ["c.cites: line 1 cites unknown paper"],
     ),

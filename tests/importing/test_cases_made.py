@@ -79,9 +79,6 @@ OPEN = {
     "semicolon-decimal-comma-no-header": "T2",
     "numeric-dataset-name": "T2",
     "matrix-market-size-line": "F1",
-    "gml-duplicate-edge": "F1",
-    "gml-other-attribute": "F1",
-    "graphml-message": "F1",
     "pyg-pt-file": "F2",
     "cr-line-ends": "T1",
 }

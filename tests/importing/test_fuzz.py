@@ -47,6 +47,12 @@ def matrix() -> bytes:
 
 GEOM = b"node_id\tfeature\tlabel\n" + b"".join(b"%d\t0,1\t%d\n" % (i, i % 2) for i in range(NODES))
 GML = b'graph [ node [ id 0 value "a" ] node [ id 1 value "b" ] edge [ source 0 target 1 ] ]'
+GRAPHML = b"""<?xml version="1.0"?><graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+<key id="d0" for="node" attr.name="class" attr.type="string"/><key id="d1" for="node" attr.name="age" attr.type="int"/>
+<graph edgedefault="directed"><node id="a"><data key="d0">x</data><data key="d1">3</data></node>
+<node id="b"><data key="d0">y</data><data key="d1">4</data></node>
+<node id="c"><data key="d0">y</data><data key="d1">4</data></node>
+<edge source="a" target="b"/></graph></graphml>"""
 JSON = b"{%s}" % b", ".join(b'"%d": [%d, 3]' % (i, i) for i in range(NODES))
 # Files that are right, of which the first is spoiled.
 RIGHT = {
@@ -58,6 +64,7 @@ RIGHT = {
     "npy": {"features.npy": npy(np.ones((NODES, 2))), "edges.csv": edges_csv(), "nodes.csv": nodes_csv()},
     "npz": {"features.npz": matrix(), "edges.csv": edges_csv(), "nodes.csv": nodes_csv()},
     "gml": {"graph.gml": GML},
+    "graphml": {"graph.graphml": GRAPHML},
     "geom-gcn": {"n.txt": GEOM, "e.txt": b"node_id\tnode_id\n0\t1\n2\t3\n"},
     "content": {"x.content": b"p1\t0\t1\tA\np2\t1\t0\tB\n", "x.cites": b"p1\tp2\n"},
     "csr-npz": {"x.npz": npz(**CSR, labels=LABELS)},

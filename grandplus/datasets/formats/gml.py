@@ -1,24 +1,29 @@
-"""GML, read by networkx: nodes with an ``id``, edges with ``source`` and ``target``, and a class in each node.
+"""GML, read by networkx: nodes with an ``id``, edges with ``source`` and ``target``, and attributes of both.
 
-The card names the attribute that is the class under ``source.read.label``; in most published graphs it is ``value``.
-There are no features.
+The card names the attributes that are the class and the nodes' names under ``source.read``; in most published graphs
+these are ``value`` and ``label``. Without ``id`` there, the ids are the file's own.
 """
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
-import numpy as np
-import pyarrow as pa
-
-from grandplus.datasets.arrays.checks import pick, raise_weighted
+from grandplus.datasets.arrays.checks import pick
+from grandplus.datasets.attributed.graph import AttributedGraph, attributed_graph
+from grandplus.datasets.attributed.raw_graph import raw_graph
+from grandplus.datasets.attributed.roles import reading_of
+from grandplus.datasets.attributed.text import read_text
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import Reading, Source
-from grandplus.datasets.tables.classes import class_numbers
-from grandplus.datasets.tables.ids import as_numpy, order_of, rows_of, same_type
 from grandplus.runtime.errors import GrandPlusError
 
-DEFAULT_LABEL = "value"
+SUFFIX = ".gml"
+USUAL_CLASS = "value"
+_MEMORY = 40  # times the text
+_LINE_ENDS = re.compile(r"\r\n|\r|\n")
+# networkx refuses repeated edges, which published files have, unless the graph says that it is a multigraph.
+_GRAPH = re.compile(r'(?m)^((?:[^"#\n]*\s)?graph\s*\[)')
 
 
 def read(folder: Path, files: list[str], source: Source, order: Path | None = None) -> RawGraph:
@@ -26,32 +31,10 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
 
     See `grandplus.datasets.formats.Format`.
     """
-    import networkx as nx  # here, as it takes long to import
-
-    file = pick(folder, files, ".gml")
-    try:
-        graph = nx.parse_gml(file.read_text(encoding="utf-8-sig").splitlines(), label="id")
-    except (nx.NetworkXError, OSError, ValueError, LookupError, TypeError, RecursionError) as error:
-        raise GrandPlusError(f"is no readable GML: {error}", where=file) from None
-    weighted = next((pair for *pair, weight in graph.edges.data("weight", default=1) if weight != 1), None)
-    if weighted and source.read.weights is None:
-        raise_weighted(f"has a weight on the edge from {weighted[0]} to {weighted[1]}", file)
-    label = source.read.label or DEFAULT_LABEL
-    ids = pa.array([str(node) for node in graph], pa.large_string())
-    order_of_ids = order_of(*same_type([ids]))
-    labels = pa.array([_text(value) for _, value in graph.nodes.data(label)], pa.large_string())
-    numbers, classes = class_numbers([labels], source, f"{file}, {label}", lambda row: f"node {ids[row]}")
-    ends = [pa.array([str(edge[end]) for edge in graph.edges()], pa.large_string()) for end in (0, 1)]
-    known = ids.take(pa.array(order_of_ids))
-    return RawGraph(
-        edges=np.stack([rows_of(end, known) for end in ends]),
-        nodes=len(ids),
-        features=None,
-        labels=numbers[order_of_ids],
-        classes=classes,
-        node_ids=as_numpy(*same_type([known])),
-        splits=[],
-    )
+    graph = _graph(pick(folder, files, SUFFIX))
+    if source.read.label is None and USUAL_CLASS in graph.attributes:  # a card by hand may leave it out
+        source = source.model_copy(update={"read": source.read.model_copy(update={"label": USUAL_CLASS})})
+    return raw_graph(graph, source)
 
 
 def recognise(files: list[Path], asked: Reading) -> Reading | None:
@@ -59,10 +42,19 @@ def recognise(files: list[Path], asked: Reading) -> Reading | None:
 
     See `grandplus.datasets.formats.Format`.
     """
-    if [file.suffix for file in files] != [".gml"]:
+    if [file.suffix for file in files] != [SUFFIX]:
         return None
-    return asked.model_copy(update={"label": str(asked.label or DEFAULT_LABEL)})
+    return reading_of(_graph(files[0]), asked, (USUAL_CLASS,))
 
 
-def _text(value: object) -> str | None:
-    return None if value is None else str(value)
+def _graph(file: Path) -> AttributedGraph:
+    import networkx as nx  # here, as it takes long to import
+
+    text = _GRAPH.sub(r"\1 multigraph 1 ", read_text(file, _MEMORY), count=1)
+    try:
+        graph = nx.parse_gml(_LINE_ENDS.split(text), label="id")
+    except (nx.NetworkXError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        raise GrandPlusError(f"is no readable GML: {error}", where=file) from None
+    nodes = ((str(node), attributes) for node, attributes in graph.nodes(data=True))
+    edges = ((str(start), str(end), attributes) for start, end, attributes in graph.edges(data=True))
+    return attributed_graph(file, nodes, edges)

@@ -1,0 +1,129 @@
+"""A graph with attributes -> a raw graph, as the card says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from grandplus.datasets.account import Account, FileAccount
+from grandplus.datasets.arrays.checks import LARGEST_FEATURE, raise_no_feature, raise_weighted
+from grandplus.datasets.attributed.graph import VECTORS, AttributedGraph, as_number, as_text, kind_of
+from grandplus.datasets.raw import RawGraph
+from grandplus.datasets.source import Reading, Source
+from grandplus.datasets.tables.classes import class_numbers
+from grandplus.datasets.tables.ids import as_numpy, first_repeated, order_of, same_type
+from grandplus.datasets.tables.table import WEIGHTS
+from grandplus.runtime.errors import GrandPlusError
+
+
+def raw_graph(graph: AttributedGraph, source: Source) -> RawGraph:
+    """Nodes in the order of their ids, with classes and features from their attributes.
+
+    Parameters
+    ----------
+    graph : AttributedGraph
+    source : Source
+        ``source.read`` names the attributes: ``label`` with the class, ``id`` with the ids, if these are not the
+        file's own; ``features`` is set if all others but those under ``ignore`` are features.
+
+    Returns
+    -------
+    RawGraph
+
+    Raises
+    ------
+    GrandPlusError
+        An attribute lacks, edges have weights, or a value is no id, class or feature; with the node.
+    """
+    how = source.read
+    _check_weights(graph, how)
+    ids = _ids(graph, how)
+    by_id = order_of(ids)
+    position = np.empty(len(by_id), np.int64)
+    position[by_id] = np.arange(len(by_id))
+    labels, classes = np.full(len(ids), -1), list[str]()
+    if how.label is not None:
+        texts = pa.array([as_text(value) for value in _values(graph, how.label)], pa.large_string())
+        where = f"{graph.where}, {how.label}"
+        labels, classes = class_numbers([texts], source, where, lambda row: f"node {ids[row]}")
+    features, names = _features(graph, how, ids) if how.features is not None else (None, None)
+    return RawGraph(
+        edges=position[graph.edges],
+        nodes=len(ids),
+        features=None if features is None else features[by_id],
+        labels=labels[by_id],
+        classes=classes,
+        node_ids=as_numpy(ids.take(pa.array(by_id))),
+        splits=[],
+        feature_names=names,
+        account=_account(graph, how, names),
+    )
+
+
+def _check_weights(graph: AttributedGraph, how: Reading) -> None:
+    if how.weights is not None:
+        return
+    for name, values in graph.edge_attributes.items():
+        if name.lower() in WEIGHTS:
+            edge = next((row for row, value in enumerate(values) if value is not None and as_number(value) != 1), None)
+            if edge is not None:
+                start, end = (graph.ids[row] for row in graph.edges[:, edge])
+                raise_weighted(f"has {name} {values[edge]} on the edge of {start!r} and {end!r}", graph.where)
+
+
+def _values(graph: AttributedGraph, name: object) -> list[Any]:
+    if str(name) not in graph.attributes:
+        raise GrandPlusError(
+            f"has no attribute {name} of nodes", where=graph.where, expected=", ".join(graph.attributes)
+        )
+    return graph.attributes[str(name)]
+
+
+def _ids(graph: AttributedGraph, how: Reading) -> pa.Array:
+    texts = graph.ids if how.id is None else [as_text(value) for value in _values(graph, how.id)]
+    if not all(texts):
+        missing = next(row for row, text in enumerate(texts) if not text)
+        raise GrandPlusError(f"node {graph.ids[missing]!r} has no {how.id or 'id'}", where=graph.where)
+    (ids,) = same_type([pa.array(texts, pa.large_string())])
+    twice = first_repeated(ids)
+    if twice:
+        found = f"two nodes have the {how.id or 'id'} {texts[twice[0]]!r}"
+        raise GrandPlusError(found, where=graph.where, expected="each once", fix="say --id id for the file's own ids")
+    return ids
+
+
+def _features(graph: AttributedGraph, how: Reading, ids: pa.Array) -> tuple[NDArray[np.float32], list[str]]:
+    columns: dict[str, list[Any]] = {}
+    for name, values in graph.attributes.items():
+        if name in (how.id, how.label, *how.ignore):
+            continue
+        if kind_of(values) == VECTORS:
+            parts = zip(*values, strict=True)
+            columns |= {f"{name} {number}": list(part) for number, part in enumerate(parts)}
+        else:
+            columns[name] = values
+    features = np.empty((len(ids), len(columns)), np.float32)
+    for column, (name, values) in enumerate(columns.items()):
+        numbers = np.array([np.nan if (number := as_number(value)) is None else number for value in values])
+        wrong = np.flatnonzero(~(np.abs(numbers) <= LARGEST_FEATURE))
+        if len(wrong):
+            row = int(wrong[0])
+            text = "missing" if values[row] is None else repr(values[row])
+            raise_no_feature(text, f"of node {ids[row]}, {name}", graph.where)
+        features[:, column] = numbers
+    return features, list(columns)
+
+
+def _account(graph: AttributedGraph, how: Reading, features: list[str] | None) -> Account:
+    used = {how.id, how.label} | (set(graph.attributes) - set(how.ignore) if features is not None else set())
+    unused = [f"{name} ({kind_of(values)})" for name, values in graph.attributes.items() if name not in used]
+    of_edges = [f"{name} (of edges)" for name in graph.edge_attributes]
+    name = graph.where.name
+    files = (
+        FileAccount(name, len(graph.ids), "nodes"),
+        FileAccount(name, graph.edges.shape[1], "edges", graph.skipped),
+    )
+    return Account(files, unused=(*unused, *of_edges, *graph.unused))

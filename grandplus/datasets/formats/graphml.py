@@ -1,0 +1,105 @@
+"""GraphML: nodes and edges with attributes that ``<key>`` elements declare, with types and defaults.
+
+The XML is read here, as the reader of networkx adds nodes that no element lists, leaves out defaults and inner graphs,
+and expands entities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from xml.etree.ElementTree import Element
+
+from grandplus.datasets.arrays.checks import pick
+from grandplus.datasets.attributed.graph import AttributedGraph, attributed_graph
+from grandplus.datasets.attributed.raw_graph import raw_graph
+from grandplus.datasets.attributed.roles import reading_of
+from grandplus.datasets.attributed.xml import read_xml, typed
+from grandplus.datasets.raw import RawGraph
+from grandplus.datasets.source import Reading, Source
+from grandplus.runtime.errors import GrandPlusError
+
+SUFFIX = ".graphml"
+_DRAWING = "yfiles.type"  # an attribute of yEd's keys: how a node is drawn
+
+
+def read(folder: Path, files: list[str], source: Source, order: Path | None = None) -> RawGraph:
+    """Read the file; nodes are in the order of their ids.
+
+    See `grandplus.datasets.formats.Format`.
+    """
+    return raw_graph(_graph(pick(folder, files, SUFFIX)), source)
+
+
+def recognise(files: list[Path], asked: Reading) -> Reading | None:
+    """One file whose name ends with .graphml.
+
+    See `grandplus.datasets.formats.Format`.
+    """
+    if [file.suffix for file in files] != [SUFFIX]:
+        return None
+    return reading_of(_graph(files[0]), asked)
+
+
+@dataclass(frozen=True)
+class _Key:
+    """A declared attribute: its name, the type of its values, and the value of elements that have none."""
+
+    name: str
+    type: str
+    default: Any
+
+
+def _graph(file: Path) -> AttributedGraph:
+    tree = read_xml(file, "graphml")
+    graphs = tree.findall("graph")
+    if len(graphs) != 1:
+        raise GrandPlusError(f"holds {len(graphs)} graphs", where=file, expected="one")
+    if graphs[0].find(".//hyperedge") is not None:
+        raise GrandPlusError("holds edges of more than two nodes (hyperedge)", where=file, expected="pairs of nodes")
+    of_nodes, of_edges, drawn = _keys(tree, "node", file), _keys(tree, "edge", file), _drawings(tree)
+    nodes = ((_text(node, "id", file), _data(node, of_nodes, file)) for node in graphs[0].iter("node"))
+    return attributed_graph(file, nodes, _edges(graphs[0], of_edges, file), unused=drawn)
+
+
+def _edges(graph: Element, keys: dict[str, _Key], file: Path) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    for edge in graph.iter("edge"):
+        yield _text(edge, "source", file), _text(edge, "target", file), _data(edge, keys, file)
+
+
+def _keys(tree: Element, domain: str, file: Path) -> dict[str, _Key]:
+    """The attributes of nodes or of edges, by the id of the key. A name that repeats has the id after it."""
+    keys, names = dict[str, _Key](), set[str]()
+    for element in tree.iter("key"):
+        if element.get("for", "all") not in (domain, "all") or element.get(_DRAWING):
+            continue
+        ident = _text(element, "id", file)
+        name, kind = element.get("attr.name") or ident, element.get("attr.type", "string")
+        default = element.find("default")
+        value = None if default is None else typed(default.text, kind, f"{file}, default of {name}")
+        keys[ident] = _Key(name if name not in names else f"{name} ({ident})", kind, value)
+        names.add(name)
+    return keys
+
+
+def _drawings(tree: Element) -> tuple[str, ...]:
+    return tuple(sorted({f"{kind} (drawing)" for key in tree.iter("key") if (kind := key.get(_DRAWING))}))
+
+
+def _data(element: Element, keys: dict[str, _Key], file: Path) -> dict[str, Any]:
+    values = {key.name: key.default for key in keys.values() if key.default is not None}
+    for data in element.findall("data"):
+        key = keys.get(_text(data, "key", file))
+        if key is not None and not len(data):  # a key of others, or a drawing
+            owner = element.get("id") or f"{element.get('source')} to {element.get('target')}"
+            values[key.name] = typed(data.text, key.type, f"{file}, {key.name} of {element.tag} {owner}")
+    return values
+
+
+def _text(element: Element, name: str, file: Path) -> str:
+    value = element.get(name)
+    if not value:
+        raise GrandPlusError(f"holds <{element.tag}> without {name}", where=file)
+    return value
