@@ -6,7 +6,6 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.storage import finished_whole
 
 PAGE = Path("reports/report.html")
@@ -27,7 +26,7 @@ def run(arguments: argparse.Namespace) -> None:
     Raises
     ------
     GrandPlusError
-        There is no such run, or it has no results; the page can't be written.
+        There is no such run, or it has no results.
     """
     from grandplus.report.comparison import compare_runs  # here, as DVC takes a second
     from grandplus.report.gather import gather
@@ -37,10 +36,7 @@ def run(arguments: argparse.Namespace) -> None:
     runs = gather(arguments.runs)
     comparisons, notes = compare_runs(runs)
     notes += [f"{run.name}: {note}" for run in runs for note in run.notes]
-    try:
-        with finished_whole(PAGE, alone=True) as partial:
-            partial.write_text(page(runs, comparisons, notes), encoding="utf-8")
-    except OSError as error:
-        raise GrandPlusError(f"can't be written: {error.strerror}", where=PAGE) from None
+    with finished_whole(PAGE, alone=True) as partial:
+        partial.write_text(page(runs, comparisons, notes), encoding="utf-8")
     print(report_text(runs, comparisons, notes))
     print(f"\n{PAGE} has the charts: open it in a browser")

@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from grandplus.runtime.errors import ArtifactError, GrandPlusError
+from grandplus.runtime.system_errors import artifact_errors
 
 COLUMNS = ("part", "label", "predicted", "confidence", "calibrated")
 
@@ -166,7 +167,5 @@ def _is_labelled(table: pa.Table, part: str) -> pa.ChunkedArray:
 
 
 def _read(file: Path, columns: list[str], chosen: Any) -> pa.Table:
-    try:
+    with artifact_errors(file, "can't be read as predictions", pa.ArrowException):
         return pq.read_table(file, columns=columns, filters=chosen)
-    except (OSError, pa.ArrowException) as error:
-        raise ArtifactError(f"can't be read as predictions: {error}", where=file) from None

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from grandplus.runtime.errors import ArtifactError
+from grandplus.runtime.system_errors import artifact_errors
 
 
 def read_parquet(file: Path) -> pa.Table:
@@ -22,12 +22,8 @@ def read_parquet(file: Path) -> pa.Table:
     ArtifactError
         It is missing or damaged.
     """
-    try:
+    with artifact_errors(file, "is no readable table", pa.ArrowException):
         return pq.read_table(file)
-    except FileNotFoundError:
-        raise ArtifactError("no such file", where=file) from None
-    except (pa.ArrowException, OSError) as error:
-        raise ArtifactError(f"is no readable table: {error}", where=file) from None
 
 
 def map_array(file: Path) -> NDArray[Any]:
@@ -38,13 +34,9 @@ def map_array(file: Path) -> NDArray[Any]:
     ArtifactError
         It is missing or damaged.
     """
-    try:
+    with artifact_errors(file, "is no readable array", ValueError, EOFError):
         mapped = np.load(file, mmap_mode="r", allow_pickle=False)
         return np.asarray(mapped)  # a plain view: numba knows no memmap
-    except FileNotFoundError:
-        raise ArtifactError("no such file", where=file) from None
-    except (ValueError, OSError, EOFError) as error:
-        raise ArtifactError(f"is no readable array: {error}", where=file) from None
 
 
 def read_json(file: Path) -> Any:
@@ -55,14 +47,8 @@ def read_json(file: Path) -> Any:
     ArtifactError
         It is missing or damaged.
     """
-    try:
+    with artifact_errors(file, "is no readable JSON", ValueError):
         return json.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ArtifactError("no such file", where=file) from None
-    except ValueError as error:
-        raise ArtifactError(f"is no readable JSON: {error}", where=file) from None
-    except OSError as error:
-        raise ArtifactError(f"can't be read: {error.strerror}", where=file) from None
 
 
 def write_json(file: Path, content: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,13 +19,14 @@ from grandplus.importing.card import card_text
 from grandplus.importing.gather import Gathered, gathered
 from grandplus.importing.recognise import check_files, recognise
 from grandplus.importing.report import report
-from grandplus.pipeline.card import CATALOG, write_card
+from grandplus.pipeline.card import CATALOG, check_name, write_card
 from grandplus.pipeline.preflight import check_resources
 from grandplus.pipeline.settings import settings_of_card
 from grandplus.propagation.settings import MIN_NODES_OF_LARGE_GRAPH, GFPush
 from grandplus.runtime.errors import GrandPlusError
+from grandplus.runtime.storage import replaced
 from grandplus.runtime.sums import sha256
-from grandplus.runtime.validation import Name, checked_as
+from grandplus.runtime.validation import checked_as
 
 UNLABELLED_OF_LARGE_GRAPH = 10_000  # size of U', as in the paper
 
@@ -56,6 +58,7 @@ def import_files(
     choices: Choices | None = None,
     replace: bool = False,
     root: Path | str = ".",
+    into: Path | None = None,
 ) -> str:
     """Write ``data/catalog/<name>.yaml``, the card of a user's own files.
 
@@ -77,6 +80,8 @@ def import_files(
         Whether a card of this name is overwritten.
     root : path
         The top of the checkout.
+    into : Path, optional
+        A folder on the same file system that a single file is moved to, once all is checked.
 
     Returns
     -------
@@ -95,7 +100,7 @@ def import_files(
         lists = id_lists(read).values()
         data = [found.folder / file for file in found.origins if file not in lists]
         file_format, read = recognise(data, read, file_format)
-        source = _source(file_format, read, found, root)
+        source = _source(file_format, read, found, root, into)
         raw = read_files(found.folder, file_format, list(found.origins), checked_as(Source, source, where=name))
         chosen = chosen_preprocess(raw, choices or Choices())
         graph, splits = preprocess(raw, chosen, seed=0, trials=1, name=name)
@@ -107,13 +112,14 @@ def import_files(
         text = card_text(*known, orders)
         settings = settings_of_card(text, name)
         lines = report(raw, graph, splits, settings, orders)
-    staged = write_card(card_file, text)
+    with replaced(into / files[0].name, files[0]) if into else contextlib.nullcontext():
+        staged = write_card(card_file, text)
     return "\n".join([*lines, *_next_steps(name, CATALOG / card_file.name, staged=staged)])
 
 
 def _card_file(name: str, root: Path, *, replace: bool) -> Path:
     """Where the card is to be written, which is possible."""
-    checked_as(Name, name, where="the dataset's name")
+    check_name(name)
     card_file = root / CATALOG / f"{name}.yaml"
     if not card_file.parent.is_dir():
         raise GrandPlusError("no such folder", where=card_file.parent, fix="run from the top of the checkout")
@@ -122,15 +128,15 @@ def _card_file(name: str, root: Path, *, replace: bool) -> Path:
     return card_file
 
 
-def _source(file_format: str, read: Reading, found: Gathered, root: Path) -> dict[str, Any]:
-    """The card's section on where the files are and how they are read."""
+def _source(file_format: str, read: Reading, found: Gathered, root: Path, into: Path | None) -> dict[str, Any]:
+    """The card's section on where the files are, or will be, and how they are read."""
     how = read.model_dump(exclude_defaults=True)
     return {
         "format": file_format,
         **({"read": how} if how else {}),
         "files": {name: sha256(found.folder / name) for name in found.origins},
         "places": [
-            {"local": {name: _path(origin, root) for name, origin in found.origins.items()}},
+            {"local": {name: _path(into / name if into else origin, root) for name, origin in found.origins.items()}},
             {"mirror": "GRANDPLUS_MIRROR"},
         ],
     }

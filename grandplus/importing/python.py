@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,8 @@ from grandplus.datasets.in_memory.arrays import as_matrix
 from grandplus.datasets.in_memory.inputs import MASKS, Inputs, inputs_of
 from grandplus.datasets.in_memory.labels import numbered_labels
 from grandplus.importing.files import Choices, import_files
-from grandplus.pipeline.card import CATALOG
-from grandplus.runtime.errors import ArgumentError
-from grandplus.runtime.storage import finished_whole
-from grandplus.runtime.validation import Name, checked_as
+from grandplus.pipeline.card import CATALOG, check_name
+from grandplus.runtime.errors import ArgumentError, GrandPlusError, path_in_errors
 
 OWN = Path("data/own")
 
@@ -68,10 +67,10 @@ def save_dataset(
     ArgumentError
         An argument is not what it should be.
     GrandPlusError
-        No run on the dataset could work; then there is no card.
+        No run on the dataset could work; then nothing is written, and what was there is as before.
     """
     root = Path(root)
-    checked_as(Name, name, where="the dataset's name")
+    check_name(name)
     if (root / CATALOG / f"{name}.yaml").exists() and not replace:
         raise ArgumentError("is there already", where=root / CATALOG / f"{name}.yaml", fix="say replace=True")
     known = Choices.__dataclass_fields__
@@ -80,11 +79,17 @@ def save_dataset(
             raise ArgumentError(f"save_dataset knows no {choice}", expected=f"one of {', '.join(known)}")
     inputs = inputs_of(graph, X, y, edge_weights=edge_weights)
     arrays = _arrays(inputs, inputs.masks if masks is None else masks)
-    file = root / OWN / f"{name}.npz"
-    file.parent.mkdir(parents=True, exist_ok=True)
-    with finished_whole(file) as partial, partial.open("wb") as stream:
-        np.savez(stream, **arrays)  # type: ignore[arg-type] # none is called allow_pickle
-    return import_files(name, [file], choices=Choices(**choices), replace=replace, root=root)
+    (root / OWN).mkdir(parents=True, exist_ok=True)
+    # The dataset that is replaced stays as it is until all is checked.
+    with tempfile.TemporaryDirectory(prefix=".", suffix=".partial", dir=root / OWN) as folder:
+        file = Path(folder) / f"{name}.npz"
+        with path_in_errors(file):
+            np.savez(file, **arrays)  # type: ignore[arg-type] # none is called allow_pickle
+        try:
+            return import_files(name, [file], choices=Choices(**choices), replace=replace, root=root, into=root / OWN)
+        except GrandPlusError as error:
+            error.where = str(error.where).replace(f"{folder}/", "")  # which is gone by now
+            raise
 
 
 def _arrays(inputs: Inputs, masks: dict[str, Any]) -> dict[str, NDArray[Any]]:

@@ -12,6 +12,7 @@ from grandplus.methods.protocol import FORMAT_VERSION, HEADER, Model
 from grandplus.methods.registry import method_of, settings_of
 from grandplus.runtime.errors import ArgumentError, ArtifactError, GrandPlusError
 from grandplus.runtime.paths import as_path
+from grandplus.runtime.system_errors import artifact_errors
 from grandplus.runtime.validation import validated
 
 if TYPE_CHECKING:
@@ -35,13 +36,11 @@ def load_model(file: Path | str, device: str = "cpu") -> Model:
     """
     file = as_path(file, "file")
     _check_device(device)
-    try:
-        with safe_open(str(file), framework="pt") as content:
-            header = json.loads((content.metadata() or {})[HEADER])
-            tensors = {name: content.get_tensor(name) for name in content.keys()}  # noqa: SIM118
+    kinds = SafetensorError, KeyError, TypeError, ValueError
+    with artifact_errors(file, "is no readable model", *kinds), safe_open(str(file), framework="pt") as content:
+        header = json.loads((content.metadata() or {})[HEADER])
+        tensors = {name: content.get_tensor(name) for name in content.keys()}  # noqa: SIM118
         version = header["format_version"]
-    except (OSError, SafetensorError, KeyError, TypeError, ValueError) as error:
-        raise ArtifactError(f"is no readable model: {error}", where=file) from None
     if version != FORMAT_VERSION:
         raise ArtifactError(f"format version is {version}", where=file, expected=str(FORMAT_VERSION))
     try:

@@ -13,12 +13,12 @@ from pydantic import Field
 from grandplus.datasets.source import Expect, Place, Source
 from grandplus.graph.settings import Preprocess
 from grandplus.methods.registry import settings_of
-from grandplus.pipeline.yaml_files import read_yaml
+from grandplus.pipeline.yaml_files import read_yaml, stays_text
 from grandplus.propagation.matrices import MATRICES, parameters
 from grandplus.propagation.settings import GFPush
 from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.storage import finished_whole
-from grandplus.runtime.validation import Section, check_known, validated
+from grandplus.runtime.validation import Name, Section, check_known, checked_as, validated
 
 CATALOG = Path("data/catalog")
 PARAMS = "params.yaml"
@@ -89,6 +89,25 @@ def checked_card(content: dict[str, Any], where: str) -> Card:
     return card
 
 
+def check_name(name: object) -> None:
+    """Refuse a name that no new dataset may have.
+
+    Parameters
+    ----------
+    name : object
+
+    Raises
+    ------
+    GrandPlusError
+        It can't be a part of a path, or params.yaml would hold a number, a date or the like in its place.
+    """
+    where = "the dataset's name"
+    text: str = checked_as(Name, name, where=where)
+    if not stays_text(text) or _is_number(text):
+        expected = "one that params.yaml and dvc exp run -S read as text"
+        raise GrandPlusError(f"is {text!r}", where=where, expected=expected, fix=f"choose another, like graph-{text}")
+
+
 def card_file(root: Path, name: object) -> Path:
     """The path of a dataset's card below ``root``.
 
@@ -120,17 +139,23 @@ def write_card(file: Path, text: str) -> bool:
 
     Raises
     ------
-    GrandPlusError
-        It can't be written.
+    OSError
+        It can't be written; then the old one is still there.
     """
-    try:
-        with finished_whole(file, alone=True) as partial:
-            partial.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise GrandPlusError(f"can't be written: {error.strerror}", where=file) from None
+    with finished_whole(file, alone=True) as partial:
+        partial.write_text(text, encoding="utf-8")
     if (git := shutil.which("git")) is None:
         return False
     return subprocess.run([git, "add", "--", file.name], cwd=file.parent, capture_output=True).returncode == 0
+
+
+def _is_number(text: str) -> bool:
+    """As for DVC's options, where nan and inf are numbers too."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _check_hyperparameters(card: Card, where: str) -> None:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import errno
-import os
+import sqlite3
 import sys
 from collections.abc import Callable
 
 from grandplus.pipeline.remedies import with_remedy
 from grandplus.runtime.errors import GrandPlusError
+from grandplus.runtime.system_errors import system_error
 
 KEPT = "interrupted; finished work is kept, so running it again goes on from there"
-_FULL = (errno.ENOSPC, errno.EDQUOT)
 # Packages that come with an extra of this one (pyproject.toml).
 _EXTRA_OF = {"dvc": "pipeline", "jinja2": "pipeline", "matplotlib": "pipeline", "optuna": "search"}
 
@@ -40,12 +39,13 @@ def ending(work: Callable[[], int | None], interrupted: str = KEPT) -> int:
         if package not in _EXTRA_OF:
             raise
         return _told(f"error: {package} is not installed; run pip install '.[{_EXTRA_OF[package]}]'", 2)
-    except OSError as error:
-        if error.errno not in _FULL:
+    except sqlite3.OperationalError as error:  # of DVC's index
+        return _told(f"error: DVC's index: {error}; set DVC_SITE_CACHE_DIR to a folder with room, to be written to", 2)
+    except (OSError, MemoryError, RuntimeError, ImportError) as error:
+        told = system_error(error)
+        if told is None:
             raise
-        where = f"{error.filename}: " if error.filename else ""
-        fix = "free some, or set GRANDPLUS_SCRATCH to a folder with more room; finished work is kept"
-        return _told(f"error: {where}{os.strerror(error.errno)}; {fix}", 2)
+        return _told(f"error: {told}", 2)
     except KeyboardInterrupt:
         return _told(interrupted, 130)
 

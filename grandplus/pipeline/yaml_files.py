@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
 from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
+from ruamel.yaml.error import MantissaNoDotYAML1_1Warning, YAMLError
 
 from grandplus.runtime.errors import GrandPlusError
 
@@ -53,3 +54,27 @@ def yaml_mapping(text: str, where: object) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise GrandPlusError(f"holds a {type(content).__name__}", where=where, expected="a mapping")
     return content
+
+
+def stays_text(word: str) -> bool:
+    """Whether YAML reads a word as this very text, in its versions 1.1 and 1.2.
+
+    Parameters
+    ----------
+    word : str
+        Without white space and punctuation that mean something in YAML.
+
+    Examples
+    --------
+    >>> [word for word in ("cora", "2024", "null", "yes", "1e3", "2024-01-01", "v2") if stays_text(word)]
+    ['cora', 'v2']
+    """
+    return all(_read_by(version, word) == word for version in ((1, 1), (1, 2)))
+
+
+def _read_by(version: tuple[int, int], word: str) -> object:
+    yaml = YAML(typ="safe", pure=True)
+    yaml.version = version
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MantissaNoDotYAML1_1Warning)  # of 1e3
+        return yaml.load(word)

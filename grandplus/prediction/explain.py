@@ -18,7 +18,7 @@ from grandplus.graph.ids import rows_of
 from grandplus.graph.splits import Splits
 from grandplus.prediction.predictions import PREDICTIONS
 from grandplus.prediction.predictor import Predictor
-from grandplus.runtime.errors import ArtifactError
+from grandplus.runtime.system_errors import artifact_errors
 
 
 @dataclass(frozen=True)
@@ -180,8 +180,6 @@ def _trained_on(data: Path) -> set[int]:
 def _predictions(nodes: NDArray[Any], data: Path) -> list[dict[str, Any]]:
     """``predicted`` and ``confidence`` of each node, by full inference."""
     file = data / "predictions" / PREDICTIONS
-    try:
+    with artifact_errors(file, "can't be read as predictions", pa.ArrowException):
         table = pq.read_table(file, columns=["predicted", "confidence"], read_dictionary=["predicted"])
-    except (OSError, pa.ArrowException) as error:
-        raise ArtifactError(f"can't be read as predictions: {error}", where=file) from None
     return list(table.take(pa.array(nodes)).to_pylist())

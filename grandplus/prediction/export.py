@@ -15,7 +15,8 @@ import pyarrow.parquet as pq
 from grandplus.graph.ids import rows_of
 from grandplus.prediction.predictions import CLASSES, PREDICTIONS, probabilities_of
 from grandplus.prediction.predictor import Predictor
-from grandplus.runtime.errors import ArgumentError, ArtifactError
+from grandplus.runtime.errors import ArgumentError
+from grandplus.runtime.system_errors import artifact_errors
 
 FORMATS = ("tsv", "csv", "json")
 
@@ -86,13 +87,9 @@ def read_predictions(folder: Path) -> tuple[list[str], Iterator[Predicted]]:
         The table is missing or damaged.
     """
     file = folder / PREDICTIONS
-    try:
+    with artifact_errors(file, "can't be read", pa.ArrowException, KeyError, TypeError, ValueError):
         table = pq.ParquetFile(file)
         classes: list[str] = json.loads(table.schema_arrow.metadata[CLASSES])
-    except FileNotFoundError:
-        raise ArtifactError("no such file", where=file) from None
-    except (pa.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
-        raise ArtifactError(f"can't be read: {error}", where=file) from None
     return classes, _lines(table)
 
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from grandplus.runtime.errors import ArgumentError, ArtifactError
 from grandplus.runtime.paths import as_path
 from grandplus.runtime.storage import finished_whole
+from grandplus.runtime.system_errors import artifact_errors
 
 ROWS_A_SHARD = 4096
 METADATA = b"grandplus"
@@ -76,10 +77,8 @@ class RowsInfo:
         """
         folder = as_path(folder, "folder")
         file = folder / _complete_set(folder)[0]
-        try:
+        with artifact_errors(file, "can't be read", pa.ArrowException):
             return _info(pq.read_schema(file), file)
-        except (pa.ArrowException, OSError) as error:
-            raise _unreadable(error, file) from None
 
 
 @dataclass(frozen=True, eq=False)
@@ -365,10 +364,8 @@ def _schema(index_type: pa.DataType) -> pa.Schema:
 
 
 def _read_shard(file: Path) -> pa.Table:
-    try:
+    with artifact_errors(file, "can't be read", pa.ArrowException):
         table = pq.read_table(file, memory_map=True)
-    except (pa.ArrowException, OSError) as error:
-        raise _unreadable(error, file) from None
     if not any(table.schema.equals(_schema(index_type)) for index_type in (pa.int32(), pa.int64())):
         raise _other_columns(table.schema, file)
     return table

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import os
 import re
+import tempfile
 from pathlib import Path
 
 from grandplus.runtime.errors import GrandPlusError
@@ -164,10 +165,7 @@ def cache_folder(name: str) -> Path:
     GrandPlusError
         It can't be made.
     """
-    root = _value("GRANDPLUS_CACHE")
-    if not root:
-        root = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "grandplus")
-    return _made(Path(root).expanduser().absolute() / name, "GRANDPLUS_CACHE")
+    return _made(_cache_root() / name, "GRANDPLUS_CACHE")
 
 
 def scratch_folder() -> Path:
@@ -178,7 +176,7 @@ def scratch_folder() -> Path:
     GrandPlusError
         It can't be made.
     """
-    return _made(from_root(_value("GRANDPLUS_SCRATCH") or ".grandplus/scratch").absolute(), "GRANDPLUS_SCRATCH")
+    return _made(_scratch_root(), "GRANDPLUS_SCRATCH")
 
 
 def mirror_folder(variable: str = "GRANDPLUS_MIRROR") -> Path | None:
@@ -207,6 +205,50 @@ def from_root(path: str) -> Path:
     '/data/cora.csv'
     """
     return Path(_value("GRANDPLUS_ROOT"), Path(path).expanduser())
+
+
+def variable_of(path: Path | str) -> str:
+    """The variable that puts a file's folder elsewhere.
+
+    Parameters
+    ----------
+    path : path
+
+    Returns
+    -------
+    str
+        Empty where there is none, as for the folders of a checkout.
+
+    Examples
+    --------
+    >>> variable_of("data/rows/SHA256SUMS")
+    ''
+    """
+    folders = {
+        "NUMBA_CACHE_DIR": _value("NUMBA_CACHE_DIR"),
+        "MPLCONFIGDIR": _value("MPLCONFIGDIR"),
+        "GRANDPLUS_MIRROR": from_root(_value("GRANDPLUS_MIRROR")) if _value("GRANDPLUS_MIRROR") else "",
+        "GRANDPLUS_SCRATCH": _scratch_root(),
+        "GRANDPLUS_CACHE": _cache_root(),
+        "TMPDIR": tempfile.tempdir or _value("TMPDIR") or "/tmp",
+    }
+    file, here, inside = Path(path).absolute(), Path.cwd(), {}
+    for variable, value in folders.items():
+        folder = Path(value).absolute()
+        if value and file.is_relative_to(folder) and not (file.is_relative_to(here) and here.is_relative_to(folder)):
+            inside[variable] = len(folder.parts)
+    return max(inside, key=lambda variable: inside[variable], default="")
+
+
+def _cache_root() -> Path:
+    root = _value("GRANDPLUS_CACHE")
+    if not root:
+        root = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "grandplus")
+    return Path(root).expanduser().absolute()
+
+
+def _scratch_root() -> Path:
+    return from_root(_value("GRANDPLUS_SCRATCH") or ".grandplus/scratch").absolute()
 
 
 def _value(variable: str) -> str:

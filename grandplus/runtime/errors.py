@@ -82,6 +82,33 @@ def argument_errors(where: object = "") -> Iterator[None]:
         raise ArgumentError(error.found, where=error.at(where).where, expected=error.expected, fix=error.fix) from None
 
 
+@contextmanager
+def path_in_errors(path: object) -> Iterator[None]:
+    """An error of the file system in this block names a file: this one, where it names none.
+
+    A write to a full disk, for instance, doesn't say which file was written.
+
+    Parameters
+    ----------
+    path : path
+
+    Examples
+    --------
+    >>> with path_in_errors("data/rows"):
+    ...     raise OSError(28, "No space left on device")
+    Traceback (most recent call last):
+    OSError: [Errno 28] No space left on device: 'data/rows'
+    """
+    try:
+        yield
+    except OSError as error:
+        of_files = type(error).__module__ == "builtins" and not isinstance(error, ConnectionError | TimeoutError)
+        if of_files and error.filename is None:
+            error.strerror = error.strerror or str(error)  # numpy says it in its own words
+            error.filename = str(path)
+        raise
+
+
 def _restored(kind: type[GrandPlusError], found: str, where: object, expected: str, fix: str) -> GrandPlusError:
     """For pickle, as from a worker process."""
     return kind(found, where=where, expected=expected, fix=fix)

@@ -1,9 +1,10 @@
-"""How much memory a process may still take: of the machine, and of the limits of a container or a batch system."""
+"""How much memory a process may still take: of the machine, and of the limits of a container, batch system or shell."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import resource
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,9 +12,11 @@ import psutil  # type: ignore[import-untyped]
 
 from grandplus.runtime.supervision import proc_file
 
+_LIMITS = {"VmSize": resource.RLIMIT_AS, "VmData": resource.RLIMIT_DATA}  # of what /proc/self/status counts
+
 
 def free_memory() -> int:
-    """Bytes that the system could give and the control groups of this process allow.
+    """Bytes that the system could give, and that control groups and ``ulimit`` allow this process.
 
     Returns
     -------
@@ -22,7 +25,32 @@ def free_memory() -> int:
     """
     groups = proc_file(os.getpid(), "cgroup").splitlines()
     left = left_by_control_groups(groups, Path("/sys/fs/cgroup"))
-    return max(0, min([int(psutil.virtual_memory().available), *left]))
+    status = proc_file(os.getpid(), "status").splitlines()
+    return max(0, min([int(psutil.virtual_memory().available), *left, *left_by_resource_limits(status)]))
+
+
+def left_by_resource_limits(status: list[str]) -> Iterator[int]:
+    """Bytes that the limits of this process leave, as ``ulimit -v`` and ``ulimit -d`` set them.
+
+    Parameters
+    ----------
+    status : list of str
+        Lines of /proc/self/status; where the system has none, such limits have no effect.
+
+    Yields
+    ------
+    int
+        One for each limit.
+    """
+    sizes = {
+        name: int(size.split()[0]) * 1024
+        for name, _, size in (line.partition(":") for line in status)
+        if name in _LIMITS
+    }
+    for name, size in sizes.items():
+        limit, _ = resource.getrlimit(_LIMITS[name])
+        if limit != resource.RLIM_INFINITY:
+            yield limit - size
 
 
 def left_by_control_groups(groups: list[str], mounted: Path) -> Iterator[int]:

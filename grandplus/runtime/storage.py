@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from grandplus.runtime.environment import scratch_folder
+from grandplus.runtime.errors import path_in_errors
 
 try:
     import fcntl
@@ -99,10 +100,12 @@ def scratch(name: str, key: str, target: Path) -> Iterator[Path]:
     root = scratch_folder()
     folder = root / f"{name}-{key}"
     with locked(root / f"{name}-{key}.lock"):
-        folder.mkdir(exist_ok=True)
-        for unfinished in folder.glob("*.partial"):
-            unfinished.unlink()
-        yield folder
+        with path_in_errors(folder):
+            _restore(target)
+            folder.mkdir(exist_ok=True)
+            for unfinished in folder.glob("*.partial"):
+                unfinished.unlink()
+            yield folder
         _publish(folder, target)
 
 
@@ -123,11 +126,43 @@ def finished_whole(file: Path, *, alone: bool = False) -> Iterator[Path]:
         Beside the file.
     """
     partial = file.with_name(f"{file.name}.partial" if alone else f"{file.name}.{uuid.uuid4().hex[:8]}.partial")
+    with path_in_errors(file):
+        try:
+            yield partial
+            os.replace(partial, file)
+        finally:
+            partial.unlink(missing_ok=True)
+
+
+@contextmanager
+def replaced(target: Path, new: Path) -> Iterator[None]:
+    """A file or folder in the place of another one; if the block ends with an error, the old one is there again.
+
+    If this process is killed, the next replacement of the same target begins with the old one.
+
+    Parameters
+    ----------
+    target : Path
+        It need not exist.
+    new : Path
+        On the same file system.
+    """
+    _restore(target)
+    old = _beside(target, "old")
+    if target.exists():
+        os.rename(target, old)
     try:
-        yield partial
-        os.replace(partial, file)
-    finally:
-        partial.unlink(missing_ok=True)
+        os.rename(new, target)
+        yield
+    except BaseException:
+        if not new.exists():
+            os.rename(target, new)
+        if old.exists():
+            os.rename(old, target)
+        raise
+    if old.exists():
+        os.rename(old, removed := _beside(target, "partial"))
+        _remove(removed)
 
 
 def reserve(file: int, size: int) -> None:
@@ -172,15 +207,37 @@ def locked(file: Path, *, quiet: bool = False) -> Iterator[None]:
 
 def _publish(folder: Path, target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
-    if target.exists():  # the result of an earlier run
-        shutil.rmtree(target)
     try:
-        os.rename(folder, target)
+        with replaced(target, folder):
+            return
     except OSError as error:
         if error.errno != errno.EXDEV:
             raise
-        partial = target.with_name(f"{target.name}.partial")  # another file system: copy, then rename
-        shutil.rmtree(partial, ignore_errors=True)
-        shutil.copytree(folder, partial)
-        os.rename(partial, target)
-        shutil.rmtree(folder)
+    copy = _beside(target, "copy.partial")  # another file system: copy, then rename
+    _remove(copy)
+    shutil.copytree(folder, copy)
+    with replaced(target, copy):
+        pass
+    shutil.rmtree(folder)
+
+
+def _restore(target: Path) -> None:
+    """Undo a replacement that a kill has cut short."""
+    old, removed = _beside(target, "old"), _beside(target, "partial")
+    _remove(removed)
+    if old.exists():
+        if target.exists():
+            os.rename(target, removed)
+        os.rename(old, target)
+        _remove(removed)
+
+
+def _beside(target: Path, suffix: str) -> Path:
+    return target.with_name(f"{target.name}.{suffix}")
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)

@@ -77,7 +77,6 @@ OPEN = {
     "index-column-as-feature": "T1",
     "decimal-comma-dropped": "T2",
     "semicolon-decimal-comma-no-header": "T2",
-    "numeric-dataset-name": "T2",
     "matrix-market-size-line": "F1",
     "pyg-pt-file": "F2",
     "cr-line-ends": "T1",

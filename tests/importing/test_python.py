@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -155,6 +156,40 @@ def test_what_is_refused(checkout, graph, options, message):
     assert not list((checkout / CATALOG).iterdir())
 
 
+@pytest.mark.parametrize("argument", [{"X": np.full_like(X, np.nan)}, {"y": Y[:-1]}, {"y": np.zeros(NODES)}])
+def test_a_replacement_that_is_refused_changes_nothing(checkout, argument):
+    gp.save_dataset("mine", ring(), X, Y, root=checkout, **FEW)
+    files = [checkout / "data/own/mine.npz", checkout / CATALOG / "mine.yaml"]
+    before = [file.read_bytes() for file in files]
+    with pytest.raises(GrandPlusError):
+        gp.save_dataset("mine", ring(), **({"X": X, "y": Y} | argument), replace=True, root=checkout, **FEW)
+    assert [file.read_bytes() for file in files] == before
+    assert [file.name for file in (checkout / "data/own").iterdir()] == ["mine.npz"]
+    check(saved(checkout))
+
+
+def test_the_old_dataset_is_there_if_the_new_card_can_not_be_written(checkout, monkeypatch):
+    gp.save_dataset("mine", ring(), X, Y, root=checkout, **FEW)
+    before = (checkout / "data/own/mine.npz").read_bytes()
+
+    def full(*_):
+        assert (checkout / "data/own/mine.npz").read_bytes() != before
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("grandplus.importing.files.write_card", full)
+    with pytest.raises(OSError, match="No space"):
+        gp.save_dataset("mine", ring(), X + 1, Y, replace=True, root=checkout, **FEW)
+    assert (checkout / "data/own/mine.npz").read_bytes() == before
+    check(saved(checkout))
+
+
+def test_an_error_names_the_file_that_would_have_been_written(checkout):
+    with pytest.raises(GrandPlusError) as refused:
+        gp.save_dataset("mine", ring(), X, Y, features="standardize", train_per_class=99, root=checkout)
+    assert ".partial" not in str(refused.value)
+    assert not list((checkout / "data/own").iterdir())
+
+
 def test_a_name_is_taken_once(checkout):
     gp.save_dataset("mine", data(), root=checkout, **FEW)
     with pytest.raises(GrandPlusError, match=r"mine\.yaml: is there already; say replace=True"):
@@ -163,3 +198,5 @@ def test_a_name_is_taken_once(checkout):
     gp.save_dataset("mine", data(edge_attr=1), edge_weights="ignore", replace=True, root=checkout, **FEW)
     with pytest.raises(GrandPlusError, match=r"the dataset's name: is '\.\./x'"):
         gp.save_dataset("../x", data(), root=checkout)
+    with pytest.raises(GrandPlusError, match=r"the dataset's name: is '2024'; .*; choose another, like graph-2024"):
+        gp.save_dataset("2024", data(), root=checkout)

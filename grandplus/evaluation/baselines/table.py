@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from grandplus.evaluation.statistics import over_trials
 from grandplus.runtime.errors import ArtifactError
 from grandplus.runtime.storage import finished_whole
+from grandplus.runtime.system_errors import artifact_errors
 
 LABELS = {  # by name, as people read them
     "majority": "majority class",
@@ -79,10 +80,8 @@ def load_scores(folder: Path | str) -> list[BaselineScore]:
         The file is missing or no such table.
     """
     file = Path(folder) / SCORES
-    try:
+    with artifact_errors(file, "can't be read", pa.ArrowException):
         table = pq.read_table(file)
-    except (OSError, pa.ArrowException) as error:
-        raise ArtifactError(f"can't be read: {error}", where=file) from None
     if not table.schema.equals(_SCHEMA):
         raise ArtifactError(
             f"has columns {', '.join(table.column_names)}", where=file, expected=", ".join(_SCHEMA.names)

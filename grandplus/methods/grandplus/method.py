@@ -119,6 +119,9 @@ def batches(split: Split, settings: Settings, rng: np.random.Generator) -> Itera
     if settings.batchnorm and len(split.train) + size < 2:
         message = "there is one labelled node and no unlabelled one, and BatchNorm needs two"
         raise GrandPlusError(message, fix="label more nodes, or set train.batchnorm to false")
+    if settings.batchnorm and settings.batch_labelled + size < 2:
+        message = "each batch is of one labelled node and no unlabelled one, and BatchNorm needs two"
+        raise GrandPlusError(message, fix="set train.batch_labelled to 2 or more, or train.batchnorm to false")
     for _ in range(settings.max_epochs):
         order = rng.permutation(split.train)
         starts = list(range(0, len(order), settings.batch_labelled))

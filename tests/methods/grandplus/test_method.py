@@ -15,6 +15,7 @@ from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Split
 from grandplus.methods.grandplus.method import LONGEST_TIE, LOSS_STEP, EarlyStopping, batches, fit
 from grandplus.methods.grandplus.mlp import MLP, Snapshot
+from grandplus.methods.grandplus.settings import Settings
 from grandplus.methods.protocol import Task
 from grandplus.propagation.gfpush import gfpush
 from grandplus.propagation.matrices import propagation_weights
@@ -140,6 +141,26 @@ def test_batchnorm_never_meets_a_batch_of_one(train_settings):
     assert sizes == [4, 5]
     with pytest.raises(GrandPlusError, match="BatchNorm needs two"):
         next(batches(split_of(1, 0), settings, np.random.default_rng(0)))
+
+
+@pytest.mark.parametrize(("unlabelled", "batch_unlabelled"), [(0, 5), (50, 0)])
+def test_batchnorm_needs_two_nodes_in_each_batch(train_settings, unlabelled, batch_unlabelled):
+    settings = train_settings(batch_labelled=1, batch_unlabelled=batch_unlabelled, batchnorm=True, max_epochs=1)
+    with pytest.raises(GrandPlusError, match=r"each batch is of one .*; set train\.batch_labelled to 2 or more"):
+        next(batches(split_of(9, unlabelled), settings, np.random.default_rng(0)))
+
+
+@given(st.integers(1, 40), st.integers(0, 3), st.integers(1, 9), st.integers(0, 3), st.booleans())
+def test_an_epoch_has_each_labelled_node_and_with_batchnorm_no_batch_of_one(labelled, unlabelled, size, drawn, norm):
+    settings = Settings(batch_labelled=size, batch_unlabelled=drawn, batchnorm=norm, max_epochs=2)
+    try:
+        steps = list(batches(split_of(labelled, unlabelled), settings, np.random.default_rng(0)))
+    except GrandPlusError:
+        assert norm
+        assert min(labelled, size) + min(unlabelled, drawn) == 1
+        return
+    assert sorted(node for nodes, _ in steps for node in nodes) == sorted([*range(labelled)] * 2)
+    assert not norm or min(len(nodes) + len(others) for nodes, others in steps) > 1
 
 
 def stop_at(patience, scores, settings):
