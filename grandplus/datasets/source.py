@@ -38,6 +38,9 @@ class Recipe(Section):
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
 
 
+NO_IDS = "none"  # in place of a column of ids
+
+
 class Reading(Section):
     """What a reader can't tell from the files alone; ``python -m grandplus import`` writes it."""
 
@@ -45,12 +48,15 @@ class Reading(Section):
     nodes: FileName | None = None
     features: FileName | None = None
     ends: tuple[Column, Column] | None = None  # columns of edges
-    id: Column | None = None  # columns of nodes
+    id: Column | None = None  # columns of nodes; "none": line i of the node table has the label of node i, from 0
     label: Column | None = None  # of GML: an attribute
     ignore: list[Column] = Field(default=[])  # columns that are no features
     na: list[str] | None = None  # labels that mean unknown; null: what pandas reads as NA, ? and -1
     decimal: Literal[".", ","] | None = None  # of numbers in text; null: what all cells show
     weights: Literal["ignore"] | None = None  # of edges; null: edges with weights are refused
+    header: Literal["yes", "no"] | None = None  # of tables, at import; a card names columns by words if there is one
+    # Lines above the header or the first row of a table; not stated: those at the top that begin with # or %.
+    skip: dict[FileName, Annotated[int, Field(ge=0)]] = Field(default={})
     train: FileName | None = None  # files with an id on each line: the split, for preprocess.split public
     val: FileName | None = None
     test: FileName | None = None  # null: the other labelled nodes

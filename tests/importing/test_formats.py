@@ -213,7 +213,7 @@ def test_what_is_asked_for_wins(tmp_path):
     for file in ("a.csv", "b.csv"):
         (tmp_path / file).write_bytes(nodes_csv())
     files = [tmp_path / "a.csv", tmp_path / "b.csv"]
-    _, read = recognise(files, Reading(edges="b.csv", label="width", id="height", ignore=["label"]))
+    _, read = recognise(files, Reading(edges="b.csv", ends=(1, 2), label="width", id="height", ignore=["label"]))
     assert (read.edges, read.nodes, read.id, read.label) == ("b.csv", "a.csv", "height", "width")
     assert read.ignore == ["id", "label"]
     assert read.ends == ("id", "label")

@@ -7,6 +7,7 @@ reads. Edge lists of SNAP, csv and json of MUSAE, and most exports of databases 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -15,14 +16,25 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from grandplus.datasets.account import Account, FileAccount, Ids
 from grandplus.datasets.arrays.checks import LARGEST_FEATURE, raise_no_feature, raise_weighted
 from grandplus.datasets.raw import RawGraph
-from grandplus.datasets.source import Reading, Source
+from grandplus.datasets.source import NO_IDS, Reading, Source
 from grandplus.datasets.tables import feature_files
 from grandplus.datasets.tables.classes import class_numbers
-from grandplus.datasets.tables.ids import as_numpy, check_unique, ids_of, known_rows, order_of, same_type
+from grandplus.datasets.tables.ids import (
+    as_numpy,
+    check_any_known,
+    check_unique,
+    further_ids,
+    ids_of,
+    named_ids,
+    order_of,
+    rows_of,
+    same_type,
+)
 from grandplus.datasets.tables.roles import roles_of
-from grandplus.datasets.tables.table import Table, is_number, look
+from grandplus.datasets.tables.table import Table, is_number, look, unused_columns
 from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.validation import Column
 
@@ -40,45 +52,91 @@ def recognise(files: list[Path], asked: Reading) -> Reading | None:
 def read(folder: Path, files: list[str], source: Source, order: Path | None = None) -> RawGraph:
     """Read the tables; nodes are in the order of their ids, so that the order of lines makes no difference.
 
-    Without a node table, the nodes are those that edges name, and none of them has a label.
+    Nodes are those of the node table. If it has no features, which every node must have, nodes that only edges name
+    have no label; so do nodes that only a file of features by id names. Without a node table, no node has a label.
 
     See `grandplus.datasets.formats.Format`.
     """
     how = source.read
     edges, ends = _edges(folder, how)
-    table = None if how.nodes is None else look(folder / how.nodes, header=isinstance(how.id, str))
-    if table is None:
-        starts, stops = same_type(*ends)
-        ids = pc.unique(pa.concat_arrays([starts, stops]))
-    else:
-        id_column = table.column(how.id or _raise_unset("id", folder))
-        starts, stops, ids = same_type(*ends, *ids_of(table, [id_column]))
+    table = _node_table(folder, how)
+    starts, stops, ids = _ids(ends, table, how)
+    listed = len(ids)
+    if table is not None:
         check_unique(ids, table)
-    labels, classes = _labels(table, how.label, len(ids), source)
+    labels, classes = _labels(table, how.label, listed, source)
     features, feature_names = _features(folder, table, how, ids)
+    rows = [rows_of(end, ids) for end in (starts, stops)]
+    named = named_ids(rows, listed)
+    if table is not None:
+        further = further_ids((starts, stops), rows, ids, edges, how.nodes, complete=features is not None)
+        check_any_known(edges, table, named, further)
+        named = replace(named, only_edges=len(further))
+        if len(further):
+            ids = pa.concat_arrays([ids, further])
+            rows = [rows_of(end, ids) for end in (starts, stops)]
+            labels = np.concatenate([labels, np.full(len(further), -1)])
     by_id = order_of(ids)
-    sorted_ids = ids.take(pa.array(by_id))
+    position = np.empty_like(by_id)
+    position[by_id] = np.arange(len(by_id))
     return RawGraph(
-        edges=np.stack([known_rows(end, sorted_ids, edges, how.nodes) for end in (starts, stops)]),
+        edges=np.stack([position[row] for row in rows]),
         nodes=len(ids),
         features=None if features is None else features[by_id],
         labels=labels[by_id],
         classes=classes,
-        node_ids=as_numpy(sorted_ids),
+        node_ids=as_numpy(ids.take(pa.array(by_id))),
         splits=[],
         feature_names=feature_names,
+        account=_account(edges, table, how, len(starts), listed, named if table is not None else None),
     )
 
 
 def _edges(folder: Path, how: Reading) -> tuple[Table, list[list[pa.Array]]]:
     """The edge table, and the ids at both ends of its edges, in pieces."""
     first, second = how.ends or _raise_unset("ends", folder)
-    edges = look(folder / (how.edges or _raise_unset("edges", folder)), header=isinstance(first, str))
+    name = how.edges or _raise_unset("edges", folder)
+    edges = look(folder / name, header=isinstance(first, str), skip=how.skip.get(name))
     ends = [edges.column(first), edges.column(second)]
-    others = [str(edges.named(column)) for column in range(edges.width) if column not in ends]
+    others = [column for column in range(edges.width) if column not in (*ends, *edges.index)]
+    others = [column for column in others if not edges.is_empty(column)]
     if others and how.weights is None:
-        raise_weighted(f"has more than two columns: {', '.join(others[:10])}", edges.file)
+        listed = ", ".join(str(edges.named(column)) for column in others[:10])
+        raise_weighted(f"has more than two columns: {listed}", edges.file)
     return edges, ids_of(edges, ends)
+
+
+def _node_table(folder: Path, how: Reading) -> Table | None:
+    if how.nodes is None:
+        return None
+    by_name = how.label if how.id == NO_IDS else how.id or _raise_unset("id", folder)
+    return look(folder / how.nodes, header=isinstance(by_name, str), skip=how.skip.get(how.nodes))
+
+
+def _ids(ends: list[list[pa.Array]], table: Table | None, how: Reading) -> list[pa.Array]:
+    """The ids at both ends of the edges, and those of the nodes, of the same type."""
+    if table is None:
+        starts, stops = same_type(*ends)
+        return [starts, stops, pc.unique(pa.concat_arrays([starts, stops]))]
+    if how.id == NO_IDS:
+        rows = sum(len(piece) for (piece,) in table.pieces([0]))
+        return same_type(*ends, [pa.array(np.arange(rows))])
+    return same_type(*ends, *ids_of(table, [table.column(how.id)]))  # type: ignore[arg-type] # not None: checked
+
+
+def _account(edges: Table, table: Table | None, how: Reading, entries: int, nodes: int, ids: Ids | None) -> Account:
+    """What became of the lines and columns."""
+    first, second = how.ends or _raise_unset("ends", edges.file)
+    used = {edges.file: {edges.column(first), edges.column(second)}}
+    files = [FileAccount(how.edges or "", entries, "edges", edges.skipped_lines())]
+    unused = unused_columns(edges, used[edges.file])
+    if table is not None:
+        files.append(FileAccount(how.nodes or "", nodes, "nodes", table.skipped_lines()))
+        ignored = {table.column(column) for column in how.ignore}
+        taken = [table.column(column) for column in (how.id, how.label) if column not in (None, NO_IDS)]
+        features = set(range(table.width)) - ignored if how.features is None else set()
+        unused += unused_columns(table, {*taken, *features})
+    return Account(files=tuple(files), ids=ids, unused=tuple(unused))
 
 
 def _raise_unset(name: str, folder: Path) -> NoReturn:
@@ -103,7 +161,7 @@ def _features(folder: Path, nodes: Table | None, how: Reading, ids: pa.Array) ->
         return None, None
     if how.features is not None:
         return feature_files.read(folder / how.features, ids), None
-    taken = [nodes.column(column) for column in (how.id, how.label, *how.ignore) if column is not None]
+    taken = [nodes.column(column) for column in (how.id, how.label, *how.ignore) if column not in (None, NO_IDS)]
     columns = [column for column in range(nodes.width) if column not in taken]
     if not columns:
         return None, None

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from grandplus.datasets.arrays.checks import described, edges_of
 from grandplus.datasets.in_memory.arrays import as_matrix, is_frame
 from grandplus.datasets.source import Reading, Source
-from grandplus.datasets.tables.table import ENDS
+from grandplus.datasets.tables.names import ends_by_name
 from grandplus.graph.adjacency import Adjacency
 from grandplus.runtime.errors import ArgumentError, argument_errors
 
@@ -125,13 +125,13 @@ class EdgeReader:
         return np.array(ends, np.int64).reshape(-1, 2).T
 
     def _frame(self, frame: Any) -> NDArray[np.int64]:
-        names = [str(column).lower() for column in frame.columns]
-        pairs = [pair for pair in ENDS if pair[0] != pair[1] and set(pair) <= set(names)]
-        if len(names) != 2 and not pairs:
+        names = [str(column) for column in frame.columns]
+        pairs = ends_by_name(names)
+        if len(names) != 2 and len(pairs) != 1:
             listed = ", ".join(names[:SHOWN_COLUMNS]) + ", …" * (len(names) > SHOWN_COLUMNS)
             expected = "two, or source and target among them"
             raise ArgumentError(f"columns are {listed}", where="edges", expected=expected)
-        ends = [names.index(end) for end in pairs[0]] if pairs else [0, 1]
+        ends = [0, 1] if len(names) == 2 else pairs[0]
         further = [repr(name) for position, name in enumerate(frame.columns) if position not in ends]
         if further and not self.ignore:
             fix = f'say edge_weights="{IGNORE}" to leave further columns out'

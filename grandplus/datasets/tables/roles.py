@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from numpy.typing import NDArray
 
-from grandplus.datasets.source import Reading
-from grandplus.datasets.tables.table import ENDS, IDS, LABELS, PARQUET, Table, is_number, look
+from grandplus.datasets.source import NO_IDS, Reading
+from grandplus.datasets.tables.evidence import (
+    Side,
+    ends_of,
+    header_of_edges,
+    header_of_nodes,
+    header_without_ids,
+    id_column,
+    overlap,
+    take_marked_data,
+)
+from grandplus.datasets.tables.names import IDS, LABELS, ends_by_name
+from grandplus.datasets.tables.table import PARQUET, Table, is_number, look
 from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.validation import Column
 
 _FEATURES = (".npy", ".npz", ".json")
+_BY_POSITION = (".npy", ".npz")  # a row for each line of the node table
 _OF_EDGES = ("edge", "link", "cites")
 _OF_NODES = ("node", "label", "target", "class", "feature", "attr", "content")
 
@@ -38,29 +49,129 @@ def roles_of(files: list[Path], asked: Reading) -> Reading | None:
     Raises
     ------
     GrandPlusError
-        A table can't be read, or what a table or column holds can't be guessed; with the option that says it.
+        A table can't be read, or what a table, a column or a first line holds can't be told; with the option that
+        says it.
     """
     beside = [file for file in files if file.suffix in _FEATURES]
-    tables = {file.name: look(file) for file in files if file not in beside}
-    if not tables:
+    if len(beside) == len(files):
         return None
+    folder = Path(os.path.commonpath([file.parent for file in files]))
+    tables = {file.relative_to(folder).as_posix(): look(file) for file in files if file not in beside}
     edges = _edges(tables, asked)
-    rest = [table for name, table in tables.items() if name != edges.file.name]
+    rest = [table for table in tables.values() if table.file != edges.file]
     lists = [table for table in rest if _has_lists(table.file)]
-    nodes = _nodes(rest, lists, asked)
+    nodes = _nodes(rest, lists, None if asked.nodes is None else folder / asked.nodes)
     features = _one([*beside, *(table.file for table in lists)], asked)
-    if nodes is not None:
-        edges = _with_its_header(edges, nodes)
-    ends = _ends(edges, asked)
-    roles = {"edges": edges.file.name, "ends": ends, "features": features.name if features else None}
-    if nodes is not None:
-        roles |= _columns_of_nodes(nodes, edges, ends, asked, in_table=features is None)
+    by_position = features is not None and features.suffix in _BY_POSITION
+    found = _found(edges, nodes, asked, beside=by_position)
+    roles = {
+        "edges": edges.file.relative_to(folder).as_posix(),
+        "ends": tuple(found.edges.named(end) for end in found.ends),
+        "features": features.relative_to(folder).as_posix() if features else None,
+        "header": None,
+        "skip": {file.relative_to(folder).as_posix(): lines for file, lines in found.skip.items()},
+    }
+    if found.nodes is not None:
+        roles["nodes"] = found.nodes.file.relative_to(folder).as_posix()
+        roles |= _columns_of_nodes(found.nodes, found.ident, asked, in_table=features is None)
     return asked.model_copy(update=roles)
 
 
-def _columns_of_nodes(
-    nodes: Table, edges: Table, ends: tuple[Column, Column], asked: Reading, *, in_table: bool
-) -> dict[str, Any]:
+class _Found(NamedTuple):
+    """The two tables, read with a header or without, and their columns of ids."""
+
+    edges: Table
+    ends: tuple[int, int]
+    nodes: Table | None
+    ident: int | None  # None if the node table has no ids
+    skip: dict[Path, int]
+
+
+def _found(edges_table: Table, nodes_table: Table | None, asked: Reading, *, beside: bool) -> _Found:
+    """What the evidence tells, where the user doesn't.
+
+    Parameters
+    ----------
+    beside : bool
+        Whether there is a file with features for each line of the node table.
+    """
+    if edges_table.width < 2:
+        held = edges_table.names[0] if edges_table.names else edges_table.values(0)[0]
+        found = f"has one column, {held!r}"
+        raise GrandPlusError(found, where=edges_table.file, expected="two at least, for the ends of an edge")
+    edges = Side(edges_table.file, header=_by_words(asked.ends or ()), whole=False)
+    said = None if asked.header is None else asked.header == "yes"
+    if nodes_table is None or asked.id == NO_IDS:
+        nodes = None if nodes_table is None else Side(nodes_table.file, header=_by_words([asked.label]), whole=True)
+        edges.header = _decided(edges, header_of_edges(edges, None, None, said, complete=False))
+        if nodes is not None:
+            nodes.header = _decided(nodes, header_without_ids(nodes, said))
+        ident, overlap_ = None, None
+    else:
+        nodes = Side(nodes_table.file, header=_by_words([asked.id, asked.label, *asked.ignore]), whole=True)
+        take_marked_data(edges, nodes)
+        if nodes.table.width == 1 and asked.id is None:
+            fix = f"say --id {NO_IDS} if line i has the label of node i, counted from 0, or --id 1 if these are ids"
+            raise GrandPlusError("has one column", where=nodes.table.file, expected="ids and labels", fix=fix)
+        pair = [_position(edges, end) for end in asked.ends] if asked.ends else None
+        ident = id_column(edges, nodes, pair) if asked.id is None else _position(nodes, asked.id)
+        nodes.need(ident)
+        complete = beside or _has_features(nodes, ident, asked)
+        edges.header = _decided(edges, header_of_edges(edges, nodes, ident, said, complete=complete))
+        ends = pair or (edges.header and next(iter(ends_by_name(edges.names)), None)) or range(edges.table.width)
+        nodes.header = _decided(nodes, header_of_nodes(nodes, edges, ident, ends, said))
+        overlap_ = overlap(edges, nodes, ident)
+    _check_heeded(said, [side for side in (edges, nodes) if side is not None])
+    read = edges.read()
+    if asked.ends is not None:
+        first, second = (read.column(_column(read, end)) for end in asked.ends)
+    else:
+        numbers = None if nodes is None or ident is None else nodes.has_numbers(ident)
+        whole = nodes is not None and (ident is None or complete)
+        first, second = ends_of(edges, overlap_, complete=whole, numbers=numbers)
+    skip = {side.table.file: side.skip for side in (edges, nodes) if side is not None and side.skip is not None}
+    nodes_read = None if nodes is None else nodes.read()
+    if nodes_read is not None and asked.id not in (None, NO_IDS):
+        ident = nodes_read.column(_column(nodes_read, asked.id))
+    return _Found(read, (first, second), nodes_read, ident, skip)
+
+
+def _by_words(columns: Iterable[Column | None]) -> bool | None:
+    """A column that is named by a word has its name in a header."""
+    return True if any(isinstance(column, str) for column in columns) else None
+
+
+def _decided(side: Side, guess: bool) -> bool:
+    return guess if side.header is None else side.header
+
+
+def _check_heeded(said: bool | None, sides: list[Side]) -> None:
+    """What --header says holds for a table at least."""
+    text = [side for side in sides if side.first is not None]
+    if said is not None and text and all(side.header != said for side in text):
+        found = f"--header is {'yes' if said else 'no'}, but {text[0].line()} is {'no' if said else 'a'} header"
+        fix = "name the columns with --ends, --id and --label: by words if there is a header, else by numbers"
+        raise GrandPlusError(found, where=text[0].table.file, fix=fix)
+
+
+def _position(side: Side, column: Column) -> int:
+    """The number of a column that the user names, before it is known whether there is a header."""
+    if str(column) in side.names:
+        return side.names.index(str(column))
+    if isinstance(column, int) and column <= side.table.width:
+        return column - 1
+    raise GrandPlusError(f"has no column {column}", where=side.table.file, expected=", ".join(side.names))
+
+
+def _has_features(nodes: Side, ident: int, asked: Reading) -> bool:
+    """Whether the node table has columns of numbers beside ids and labels."""
+    left_out = {ident, *(_position(nodes, column) for column in (asked.label, *asked.ignore) if column is not None)}
+    rest = [c for c in range(nodes.table.width) if c not in left_out and not nodes.is_index(c)]
+    numbers = [c for c in rest if _mostly_numbers([row[c] or "" for row in nodes.below])]
+    return len(rest) > (asked.label is None) and bool(numbers)
+
+
+def _columns_of_nodes(nodes: Table, ident: int | None, asked: Reading, *, in_table: bool) -> dict[str, Any]:
     """The columns of the node table that hold ids and labels, and those that are to be ignored.
 
     Parameters
@@ -68,16 +179,15 @@ def _columns_of_nodes(
     in_table : bool
         Whether the other columns are features.
     """
-    ident = nodes.column(_column(nodes, asked.id)) if asked.id is not None else _id(nodes, edges, ends)
     label = nodes.column(_column(nodes, asked.label)) if asked.label is not None else _label(nodes, ident)
     ignore = {nodes.column(_column(nodes, column)) for column in asked.ignore}
     if in_table:
         spare = [column for column in range(nodes.width) if column not in (ident, label)]
         ignore |= {column for column in spare if not _mostly_numbers(nodes.values(column))}
+        ignore |= {column for column in spare if column in nodes.index or nodes.is_empty(column)}
         ignore |= {column for column in spare if nodes.names and nodes.names[column].lower() in IDS}
     return {
-        "nodes": nodes.file.name,
-        "id": nodes.named(ident),
+        "id": NO_IDS if ident is None else nodes.named(ident),
         "label": None if label is None else nodes.named(label),
         "ignore": [nodes.named(column) for column in sorted(ignore - {ident, label})],
     }
@@ -98,7 +208,7 @@ def _edges(tables: dict[str, Table], asked: Reading) -> Table:
 def _like_edges(table: Table) -> int:
     stem, names = table.file.name.lower(), [name.lower() for name in table.names or []]
     return (
-        2 * any(set(pair) <= set(names) for pair in ENDS if pair[0] != pair[1])
+        2 * bool(ends_by_name(table.names or []))
         + 2 * any(word in stem for word in _OF_EDGES)
         - 2 * any(word in stem for word in _OF_NODES)
         - any(name in LABELS for name in names)
@@ -106,12 +216,12 @@ def _like_edges(table: Table) -> int:
     )
 
 
-def _nodes(rest: list[Table], lists: list[Table], asked: Reading) -> Table | None:
+def _nodes(rest: list[Table], lists: list[Table], asked: Path | None) -> Table | None:
     """The node table: one without lists, or one with lists if there is no other."""
     plain = [table for table in rest if table not in lists] or rest
-    if asked.nodes is not None:
-        plain = [table for table in rest if table.file.name == asked.nodes]
-    if len(plain) > 1 or (asked.nodes is not None and not plain):
+    if asked is not None:
+        plain = [table for table in rest if table.file == asked]
+    if len(plain) > 1 or (asked is not None and not plain):
         names = " and ".join(table.file.name for table in plain or rest) or "nothing"
         raise GrandPlusError(f"{names} may be the node table", expected="one", fix="name it with --nodes")
     return plain[0] if plain else None
@@ -148,53 +258,11 @@ def _column(table: Table, asked: Column) -> Column:
     return str(asked) if str(asked) in table.names or asked > table.width else table.names[asked - 1]
 
 
-def _ends(edges: Table, asked: Reading) -> tuple[Column, Column]:
-    if edges.width < 2:
-        found = f"has one column, {edges.names[0] if edges.names else edges.values(0)[0]!r}"
-        raise GrandPlusError(found, where=edges.file, expected="two at least, for the ends of an edge")
-    if asked.ends is not None:
-        first, second = (edges.named(edges.column(_column(edges, end))) for end in asked.ends)
-        return first, second
-    names = [name.lower() for name in edges.names or []]
-    for first, second in ENDS:
-        if first in names and second in names and first != second:
-            return edges.named(names.index(first)), edges.named(names.index(second))
-    return edges.named(0), edges.named(1)
-
-
-def _id(nodes: Table, edges: Table, ends: tuple[Column, Column]) -> int:
-    """The column that holds the ends of the first edges; if several do or none does, the one that is called id."""
-    wanted = [value for end in ends for value in edges.values(edges.column(end))]
-    candidates = _called_id(nodes)
-    return next((column for column in candidates if _holds(nodes, column, wanted).all()), candidates[0])
-
-
-def _called_id(nodes: Table) -> list[int]:
-    names = [name.lower() for name in nodes.names or []]
-    return [names.index(name) for name in IDS if name in names] or [0]
-
-
-def _holds(nodes: Table, column: int, wanted: list[str]) -> NDArray[np.bool_]:
-    """Which of the wanted values a column holds."""
-    held = [piece.cast(pa.string()) for (piece,) in nodes.pieces([column])]
-    is_held = pc.is_in(pa.array(wanted, pa.string()), value_set=pa.chunked_array(held, pa.string()))
-    return np.asarray(is_held.to_numpy(zero_copy_only=False), bool)
-
-
-def _with_its_header(edges: Table, nodes: Table) -> Table:
-    """The edge table, read with a header if its first line names no node and its second line names two."""
-    if edges.names is None and len(edges.sample) > 1 and edges.width > 1:
-        ends = [value or "" for line in edges.sample[:2] for value in line[:2]]
-        for column in _called_id(nodes):
-            if _holds(nodes, column, ends).tolist() == [False, False, True, True]:
-                return look(edges.file, header=True)
-    return edges
-
-
-def _label(nodes: Table, ident: int) -> int | None:
+def _label(nodes: Table, ident: int | None) -> int | None:
     """The column that has a usual name for classes; else the only column, or the only one of text."""
-    rest = [column for column in range(nodes.width) if column != ident]
-    names = {name.lower(): column for column, name in enumerate(nodes.names or []) if column != ident}
+    rest = [column for column in range(nodes.width) if column not in (ident, *nodes.index)]
+    rest = [column for column in rest if not nodes.is_empty(column)] or rest
+    names = {name.lower(): column for column, name in enumerate(nodes.names or []) if column in rest}
     for name in LABELS:
         if name in names and not (name == "y" and _fractions(nodes.values(names[name]))):  # fractions: a coordinate
             return names[name]

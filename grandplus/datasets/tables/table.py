@@ -1,17 +1,21 @@
 """Tables of text (CSV, TSV, whitespace) or Parquet, read in pieces, a few columns at a time.
 
-Text is UTF-8. Its first line tells what separates fields: tabs, commas, semicolons or runs of spaces. Lines at the top
-that begin with # or % are comments. Errors name the line.
+Text is UTF-8 or, as Excel writes it, UTF-16, and may be compressed. Tabs, semicolons, commas, bars or runs of spaces
+separate fields, whichever splits all of the first lines alike. Lines at the top that begin with # or % are comments
+(`grandplus.datasets.tables.roles` finds those that are data), and so are further such lines of another width than the
+data. Errors name the line.
 """
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
-import itertools
+import json
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -20,6 +24,8 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
+from grandplus.datasets.tables.names import HEADS, is_index
+from grandplus.datasets.tables.text import Stream, is_as_it_stands, open_text
 from grandplus.runtime import environment
 from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.validation import Column
@@ -29,6 +35,10 @@ SAMPLE = 200  # lines from which a table's columns are guessed
 MAX_LINE = 2**26  # bytes
 BLOCK = 2**24  # bytes of text read at a time
 ROWS = 2**16  # of Parquet, likewise
+MARKS = ("#", "%")  # of comments
+_SHOWN = 60  # characters of a line that isn't data
+_SEPARATOR = re.compile(r"sep=(.)", re.IGNORECASE)  # the first line of some files for Excel
+_DECIMAL = re.compile(r"\s*-?\d+,\d+\s*")
 
 
 @dataclass(frozen=True)
@@ -47,7 +57,13 @@ class Table:
     delimiter : str
         Empty for Parquet; a space stands for runs of spaces and tabs.
     head : int
-        Lines above the first row: comments and the header.
+        Lines above the first row: comments, empty lines and the header.
+    index : tuple of int
+        Columns that pandas or R wrote as an index beside the others.
+    comments : dict of str
+        The comments at the top, by the number of the line.
+    skipped : dict of int
+        How many lines are no data, by the reason; complete after a reading of all pieces.
     """
 
     file: Path
@@ -56,6 +72,9 @@ class Table:
     width: int
     delimiter: str = ""
     head: int = 0
+    index: tuple[int, ...] = ()
+    comments: dict[int, str] = field(default_factory=dict)
+    skipped: dict[str, int] = field(default_factory=dict)
 
     def column(self, wanted: Column) -> int:
         """The number of a column, from 0.
@@ -85,6 +104,24 @@ class Table:
     def values(self, column: int) -> list[str]:
         """The fields of a column in the first lines."""
         return [row[column] or "" for row in self.sample]
+
+    def is_empty(self, column: int) -> bool:
+        """Whether the first lines have nothing in a column."""
+        return bool(self.sample) and all(row[column] == "" for row in self.sample)
+
+    def fields(self, line: str) -> list[str]:
+        """The fields of a line of this table."""
+        return _fields(line, self.delimiter, self.file)
+
+    def skipped_lines(self) -> dict[str, int]:
+        """How many lines are no data, by what they are; the first one of a kind is shown."""
+        comments = self.skipped.get("comments", len(self.comments))
+        shown = next((f" like {text[:_SHOWN]!r}" for text in self.comments.values()), "")
+        lines = {f"comments{shown}": comments} if comments else {}
+        if self.delimiter and self.names:
+            mark = " " if self.delimiter == " " else self.delimiter
+            lines[f"header {mark.join(self.names)[:_SHOWN]!r}"] = 1
+        return lines
 
     def pieces(self, columns: Sequence[int]) -> Iterator[list[pa.Array]]:
         """Read columns piece by piece.
@@ -130,56 +167,82 @@ class Table:
         """
         if not self.delimiter:
             return f"row {row}"
-        with self.file.open(encoding="latin1") as stream:  # it takes any bytes, in lines that end with LF, CR or both
-            full = (number for number, text in enumerate(stream, start=1) if number > self.head and text.strip())
-            number = next(itertools.islice(full, row, None), None)
-        return f"row {row}" if number is None else f"line {number}"
+        left = row
+        with open_text(self.file) as stream:
+            for number, text in enumerate(_lines(stream), start=1):
+                if number > self.head and text.strip():
+                    left -= not self._may_be_comment(text) or len(self.fields(text.strip(" \n"))) == self.width
+                if left < 0:
+                    return f"line {number}"
+        return f"row {row}"
+
+    def _may_be_comment(self, text: str) -> bool:
+        """Whether a line that has another width than the data is one."""
+        return text.lstrip().startswith(MARKS) and not any((row[0] or "").startswith(MARKS) for row in self.sample)
 
     def _text(self, columns: Sequence[int]) -> Iterator[list[pa.Array]]:
         wrong: list[Any] = []
+        comments = len(self.comments)
 
         def note(row: Any) -> str:
+            nonlocal comments
+            if not row.text.strip() or self._may_be_comment(row.text):
+                comments += bool(row.text.strip())
+                return "skip"
             wrong.append(row)
             return "error"
 
         names = [str(column) for column in range(self.width)]
         wanted = [names[column] for column in columns]
         spaced = self.delimiter == " "
-        source: Any = _Spaced(self.file) if spaced else str(self.file)
         try:
-            reader = pacsv.open_csv(
-                source,
-                # One thread: rows are then counted for errors.
-                pacsv.ReadOptions(column_names=names, skip_rows=self.head, block_size=BLOCK, use_threads=False),
-                pacsv.ParseOptions(
-                    delimiter="\t" if spaced else self.delimiter,
-                    quote_char=False if spaced else '"',
-                    invalid_row_handler=note,
-                ),
-                pacsv.ConvertOptions(
-                    column_types=dict.fromkeys(wanted, pa.string()), include_columns=wanted, strings_can_be_null=False
-                ),
-            )
-            for batch in reader:
-                yield [pc.utf8_trim_whitespace(batch.column(name)) for name in wanted]
+            with self._opened() as source:
+                reader = pacsv.open_csv(
+                    source,
+                    # One thread: rows are then counted for errors.
+                    pacsv.ReadOptions(column_names=names, skip_rows=self.head, block_size=BLOCK, use_threads=False),
+                    pacsv.ParseOptions(
+                        delimiter="\t" if spaced else self.delimiter,
+                        quote_char=False if spaced else '"',
+                        invalid_row_handler=note,
+                    ),
+                    pacsv.ConvertOptions(
+                        column_types=dict.fromkeys(wanted, pa.string()),
+                        include_columns=wanted,
+                        strings_can_be_null=False,
+                    ),
+                )
+                for batch in reader:
+                    yield [pc.utf8_trim_whitespace(batch.column(name)) for name in wanted]
         except pa.ArrowInvalid:
             if not wrong:
                 raise
             found = f"line {wrong[0].number} has {wrong[0].actual_columns} fields: {wrong[0].text[:60]!r}"
             raise GrandPlusError(found, where=self.file, expected=f"{self.width}, as in the first line") from None
+        if comments:
+            self.skipped["comments"] = comments
+
+    @contextmanager
+    def _opened(self) -> Iterator[Any]:
+        """What Arrow parses: the file where it is, or a stream made of it."""
+        if self.delimiter != " " and is_as_it_stands(self.file):
+            yield str(self.file)
+            return
+        with open_text(self.file) as stream:
+            yield _Spaced(stream) if self.delimiter == " " else stream
 
     def _raise_unreadable(self, message: str) -> NoReturn:
         if "UTF8" in message:
-            with self.file.open("rb") as stream:
-                for number, text in enumerate(stream, start=1):
+            with open_text(self.file) as stream:
+                for number, text in enumerate(_lines(stream), start=1):
                     try:
-                        text.decode()
+                        text.encode("latin1").decode()
                     except UnicodeDecodeError:
                         raise GrandPlusError(f"line {number} is not UTF-8", where=self.file) from None
         raise GrandPlusError(f"is no readable table: {message}", where=self.file, fix="write it again") from None
 
 
-def look(file: Path, *, header: bool | None = None) -> Table:
+def look(file: Path, *, header: bool | None = None, skip: int | None = None) -> Table:
     """Read the first lines of a table.
 
     Parameters
@@ -187,6 +250,8 @@ def look(file: Path, *, header: bool | None = None) -> Table:
     file : Path
     header : bool, optional
         Whether there is a header; by default, ``has_header`` guesses. A Parquet file always has one.
+    skip : int, optional
+        Lines above the header or first row; by default, those at the top that begin with # or %, unless all do.
 
     Returns
     -------
@@ -199,20 +264,50 @@ def look(file: Path, *, header: bool | None = None) -> Table:
     """
     if file.suffix == PARQUET:
         return _look_at_parquet(file)
-    try:
-        with file.open("rb") as stream:
-            above, lines = _first_lines(stream, file)
-    except OSError as error:
-        raise GrandPlusError(f"can't be read: {error.strerror}", where=file) from None
-    if not lines:
+    with open_text(file) as stream:
+        top = _first_lines(stream, file, skip)
+    if not top.lines:
         raise GrandPlusError("holds no line of data", where=file, expected="a table")
-    delimiter = next((mark for mark in "\t,;" if mark in lines[0]), " ")
-    rows = [_fields(line, delimiter, file) for line in lines]
+    delimiter = top.delimiter or delimiter_of(top.lines)
+    rows = [_fields(line, delimiter, file) for line in top.lines]
     if header is None:
         header = has_header(rows)
     names = _unlike(rows[0]) if header else None
     below: list[list[str | None]] = [list(row) for row in rows[1 if header else 0 :] if len(row) == len(rows[0])]
-    return Table(file, names, below, len(rows[0]), delimiter, above + bool(header))
+    index = tuple(column for column, name in enumerate(rows[0]) if is_index(name)) if header else ()
+    return Table(file, names, below, len(rows[0]), delimiter, top.above + bool(header), index, top.comments)
+
+
+def unused_columns(table: Table, used: Collection[int]) -> list[str]:
+    """The columns that are not used, each with the file's name and, where it is known, the reason.
+
+    Parameters
+    ----------
+    table : Table
+    used : collection of int
+
+    Returns
+    -------
+    list of str
+    """
+    return [
+        f"{table.file.name}: {_title(table, column)}{_reason(table, column)}"
+        for column in range(table.width)
+        if column not in used
+    ]
+
+
+def _title(table: Table, column: int) -> str:
+    return table.names[column] if table.names else f"column {column + 1}"
+
+
+def _reason(table: Table, column: int) -> str:
+    values = table.values(column)
+    if column in table.index:
+        return " (an index)"
+    if table.is_empty(column):
+        return " (empty)"
+    return "" if any(map(is_number, values)) else " (text)"
 
 
 def has_header(rows: list[list[str]]) -> bool:
@@ -232,7 +327,7 @@ def has_header(rows: list[list[str]]) -> bool:
     (True, True, False)
     """
     first, *rest = rows
-    if {name.lower() for name in first} & KNOWN:
+    if {name.lower() for name in first} & HEADS:
         return True
     if len(set(first)) < len(first):
         return False
@@ -240,15 +335,33 @@ def has_header(rows: list[list[str]]) -> bool:
     return any(not is_number(name) and all(map(is_number, below)) for name, below in zip(first, columns, strict=False))
 
 
-ENDS = (  # usual names for the two ends of an edge in a header
-    ("source", "target"), ("from", "to"), ("src", "dst"), ("from_id", "to_id"), ("fromnodeid", "tonodeid"),
-    ("id_1", "id_2"), ("node_1", "node_2"), ("node1", "node2"), ("u", "v"), ("start", "end"), ("cited", "citing"),
-    ("node_id", "node_id"),
-)  # fmt: skip
-IDS = ("new_id", "node_id", "nodeid", "node", "id", "name")
-LABELS = ("label", "labels", "class", "y", "category", "community", "mature", "page_type", "ml_target", "target")
-WEIGHTS = ("weight", "weights", "w", "value")
-KNOWN = {*(name for pair in ENDS for name in pair), *IDS, *LABELS, *WEIGHTS} - {"w", "y", "u", "v"} | {"feature"}
+def delimiter_of(lines: list[str]) -> str:
+    """What separates the fields of lines: the mark that splits all of them alike, else one that is in the first line.
+
+    Parameters
+    ----------
+    lines : list of str
+        Those that begin with # or % may be comments.
+
+    Returns
+    -------
+    str
+        A space stands for runs of spaces and tabs.
+
+    Examples
+    --------
+    >>> delimiter_of(["0;a;0,5", "1;b;1,5"]), delimiter_of(["0,a;b", "1,c;d"]), delimiter_of(["0 1", "1 2"])
+    (';', ',', ' ')
+    """
+    sure = [line for line in lines if not line.startswith(MARKS)] or lines
+    alike = [mark for mark in "\t;,|" if mark in sure[0] and len({len(_split(line, mark)) for line in sure}) == 1]
+    if alike[:2] == [";", ","] and not all(_commas_are_decimal(line) for line in sure):
+        return ","
+    return next(iter(alike), None) or next((mark for mark in "\t,;" if mark in sure[0]), " ")
+
+
+def _commas_are_decimal(line: str) -> bool:
+    return all("," not in text or _DECIMAL.fullmatch(text) for text in _split(line, ";"))
 
 
 def is_number(text: str | None) -> bool:
@@ -268,26 +381,54 @@ def is_number(text: str | None) -> bool:
     return "_" not in text  # Python allows it in numbers
 
 
-def _first_lines(stream: Any, file: Path) -> tuple[int, list[str]]:
-    """The number of comments and empty lines at the top, and the lines below them that aren't empty."""
-    above, lines = 0, list[str]()
-    while len(lines) < SAMPLE:
-        line = stream.readline(MAX_LINE)
-        if not line:
-            break
-        if b"\0" in line or len(line) == MAX_LINE:
+@dataclass
+class _Top:
+    """The first lines of a file: how many are above the data, which of them are comments, and those below."""
+
+    above: int = 0
+    comments: dict[int, str] = field(default_factory=dict)
+    lines: list[str] = field(default_factory=list)
+    delimiter: str | None = None
+
+
+def _first_lines(stream: Any, file: Path, skip: int | None) -> _Top:
+    top, number = _Top(), 0
+    for number, line in enumerate(_lines(stream), start=1):
+        if "\0" in line or len(line) >= MAX_LINE:
             raise GrandPlusError("is no text", where=file, expected="a table in UTF-8, or a name with .parquet")
-        if not lines and (line[:1] in (b"#", b"%") or not line.strip()):
-            above += 1
-            continue
         try:
-            text = line.decode("utf-8-sig" if not lines else "utf-8").strip(" \r\n")
+            text = line.encode("latin1").decode().strip(" \n")
         except UnicodeDecodeError:
-            found = f"line {above + len(lines) + 1} is not UTF-8"
+            found = f"line {number} is not UTF-8"
             raise GrandPlusError(found, where=file, expected="a table of UTF-8 text") from None
-        if text.strip():
-            lines.append(text)
-    return above, lines
+        separator = _SEPARATOR.fullmatch(text) if number == 1 else None
+        if separator:
+            top.delimiter = separator[1]
+        if separator or (number <= skip if skip is not None else not top.lines and _is_no_data(text)):
+            top.above += 1
+            top.comments |= {number: text} if text else {}
+        elif text.strip():
+            top.lines.append(text)
+        elif not top.lines:
+            top.above += 1
+        if len(top.lines) == SAMPLE:
+            break
+    if skip is None and not top.lines and len(top.comments) > 1 and not top.delimiter:  # all are alike, so all are data
+        return _Top(lines=list(top.comments.values()))
+    return top
+
+
+def _is_no_data(text: str) -> bool:
+    return not text.strip() or text.startswith(MARKS)
+
+
+def _lines(stream: Any) -> Iterator[str]:
+    """Lines that end with LF, CR or both, as Latin-1, which takes any bytes; without the mark that begins UTF-8."""
+    text = io.TextIOWrapper(stream, encoding="latin1", newline=None)
+    line = text.readline(MAX_LINE).removeprefix(codecs.BOM_UTF8.decode("latin1"))
+    while line:
+        yield line
+        line = text.readline(MAX_LINE)
 
 
 def _unlike(names: list[str]) -> list[str]:
@@ -297,13 +438,17 @@ def _unlike(names: list[str]) -> list[str]:
 
 
 def _fields(line: str, delimiter: str, file: Path) -> list[str]:
+    try:
+        return _split(line, delimiter)
+    except csv.Error as error:
+        raise GrandPlusError(f"has a line that can't be split: {error}", where=file) from None
+
+
+def _split(line: str, delimiter: str) -> list[str]:
     if delimiter == " ":
         return line.split()
     csv.field_size_limit(MAX_LINE)
-    try:
-        return [field.strip() for field in next(csv.reader([line], delimiter=delimiter), [""])]
-    except csv.Error as error:
-        raise GrandPlusError(f"has a line that can't be split: {error}", where=file) from None
+    return [part.strip() for part in next(csv.reader([line], delimiter=delimiter), [""])]
 
 
 def _look_at_parquet(file: Path) -> Table:
@@ -315,6 +460,7 @@ def _look_at_parquet(file: Path) -> Table:
                 expected = f"at most {environment.memory():,}, the memory at hand"
                 raise GrandPlusError(f"declares {size:,} bytes", where=file, expected=expected)
             rows = next(opened.iter_batches(SAMPLE), None)
+            indexes = _pandas_indexes(opened.schema_arrow.metadata)
     except (pa.ArrowException, OSError, ValueError) as error:
         raise GrandPlusError(f"is no readable Parquet file: {error}", where=file, fix="fetch it again") from None
     if rows is None or not names:
@@ -323,27 +469,33 @@ def _look_at_parquet(file: Path) -> Table:
         [None if isinstance(value, list | dict) else str(value) for value in column.to_pylist()]
         for column in rows.columns
     ]
-    return Table(file, names, [list(row) for row in zip(*columns, strict=True)], len(names))
+    index = tuple(column for column, name in enumerate(names) if is_index(name) or name in indexes)
+    return Table(file, names, [list(row) for row in zip(*columns, strict=True)], len(names), index=index)
 
 
-class _Spaced(io.RawIOBase):
-    """A text file in which each run of spaces and tabs is read as one tab."""
+def _pandas_indexes(metadata: dict[bytes, bytes] | None) -> set[str]:
+    """The columns that pandas wrote as the index of a DataFrame."""
+    try:
+        said = json.loads((metadata or {}).get(b"pandas", b"{}"))
+        return {name for name in said.get("index_columns", []) if isinstance(name, str)}
+    except (ValueError, AttributeError, TypeError):
+        return set()
 
-    def __init__(self, file: Path) -> None:
-        self._stream = file.open("rb")
-        self._waiting = b""
 
-    def readable(self) -> bool:
-        return True
+class _Spaced(Stream):
+    """Text in which each run of spaces and tabs is one tab."""
 
-    def close(self) -> None:
-        self._stream.close()
-        super().close()
+    def __init__(self, stream: Any) -> None:
+        self._stream, self._rest = stream, b""
 
-    def readinto(self, buffer: Any) -> int:
-        if not self._waiting:
-            lines = self._stream.read(BLOCK) + self._stream.readline(MAX_LINE)
-            self._waiting = re.sub(rb"(?m)^\t|\t(?=\r?$)", b"", re.sub(rb"[ \t\f\v]+", b"\t", lines))
-        size = min(len(buffer), len(self._waiting))
-        buffer[:size], self._waiting = self._waiting[:size], self._waiting[size:]
-        return size
+    def next_piece(self) -> bytes:
+        while True:
+            read = self._stream.read(BLOCK)
+            text = self._rest + read
+            end = 1 + max(text.rfind(b"\n"), text.rfind(b"\r", 0, -1)) if read else len(text)  # CR before LF is no end
+            if len(text) - end >= MAX_LINE:
+                raise pa.ArrowInvalid("a line is too long")
+            self._rest = text[end:]
+            if end or not read:
+                lines = re.sub(rb"\r\n?", b"\n", text[:end])
+                return re.sub(rb"(?m)^\t|\t$", b"", re.sub(rb"[ \t\f\v]+", b"\t", lines))

@@ -1,0 +1,163 @@
+"""The bytes of a text file: unpacked, if it is compressed, and in UTF-8.
+
+Compression (gzip, bzip2, xz, zstd) and UTF-16, which Excel writes as "Unicode text", are told by the first bytes of a
+file and not by its name. A compressed file is read piece by piece and never written unpacked.
+"""
+
+from __future__ import annotations
+
+import bz2
+import codecs
+import gzip
+import io
+import lzma
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from grandplus.runtime.errors import GrandPlusError
+
+PIECE = 2**20  # bytes read at a time
+MAX_RATIO = 200  # text is packed to a 200th at most; what is packed further is made to fill memory or time
+ALLOWED = 2**28  # bytes that any file may unpack to
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_DAMAGED = (OSError, EOFError, zlib.error, lzma.LZMAError, pa.ArrowException)
+
+
+class _Compression(NamedTuple):
+    suffix: str
+    start: bytes  # of such a file
+    open: Callable[[Path], Any]
+
+
+COMPRESSIONS = {
+    "gzip": _Compression(".gz", b"\x1f\x8b", gzip.open),
+    "bzip2": _Compression(".bz2", b"BZh", bz2.open),
+    "xz": _Compression(".xz", b"\xfd7zXZ\0", lzma.open),
+    "zstd": _Compression(".zst", b"\x28\xb5\x2f\xfd", lambda file: pa.CompressedInputStream(str(file), "zstd")),
+}
+
+
+def compression_of(file: Path) -> str | None:
+    """How a file is compressed.
+
+    Parameters
+    ----------
+    file : Path
+
+    Returns
+    -------
+    str or None
+        A key of COMPRESSIONS; None if it isn't compressed.
+    """
+    with file.open("rb") as stream:
+        start = stream.read(8)
+    return next((name for name, kind in COMPRESSIONS.items() if start.startswith(kind.start)), None)
+
+
+def unpacked_name(name: str) -> str:
+    """The name of a file without what its compression adds.
+
+    Examples
+    --------
+    >>> unpacked_name("edges.csv.gz"), unpacked_name("edges.csv")
+    ('edges.csv', 'edges.csv')
+    """
+    suffixes = tuple(kind.suffix for kind in COMPRESSIONS.values())
+    return name.rpartition(".")[0] if name.lower().endswith(suffixes) else name
+
+
+@contextmanager
+def open_text(file: Path) -> Iterator[Any]:
+    """Open a text file as a stream of bytes in UTF-8.
+
+    Parameters
+    ----------
+    file : Path
+
+    Yields
+    ------
+    binary stream
+
+    Raises
+    ------
+    GrandPlusError
+        The file can't be read, is damaged, or unpacks to more than 200 times its size.
+    """
+    try:
+        kind = compression_of(file)
+        opened = COMPRESSIONS[kind].open(file) if kind else file.open("rb")
+    except OSError as error:
+        raise GrandPlusError(f"can't be read: {error.strerror or error}", where=file) from None
+    with opened:
+        stream = io.BufferedReader(_Unpacked(opened, file, kind), PIECE) if kind else opened
+        is_utf16 = stream.peek(2)[:2] in _UTF16
+        yield io.BufferedReader(_Utf8(stream, file), PIECE) if is_utf16 else stream
+
+
+def is_as_it_stands(file: Path) -> bool:
+    """Whether a file is text in UTF-8 that isn't compressed, so that it can be parsed from where it is."""
+    with file.open("rb") as stream:
+        return compression_of(file) is None and stream.read(2) not in _UTF16
+
+
+class Stream(io.RawIOBase):
+    """A stream whose pieces are made of another's."""
+
+    _waiting = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def next_piece(self) -> bytes:
+        """The next bytes; none at the end."""
+        raise NotImplementedError
+
+    def readinto(self, buffer: Any) -> int:
+        if not self._waiting:
+            self._waiting = self.next_piece()
+        size = min(len(buffer), len(self._waiting))
+        buffer[:size], self._waiting = self._waiting[:size], self._waiting[size:]
+        return size
+
+
+class _Unpacked(Stream):
+    """What a compressed file unpacks to, which is refused if it is much more than text can be."""
+
+    def __init__(self, stream: Any, file: Path, kind: str) -> None:
+        self._stream, self._file, self._kind, self._read = stream, file, kind, 0
+        self._limit = max(ALLOWED, MAX_RATIO * file.stat().st_size)
+
+    def next_piece(self) -> bytes:
+        try:
+            piece = self._stream.read(PIECE)
+        except _DAMAGED as error:
+            found = f"can't be unpacked from {self._kind}: {error}"
+            raise GrandPlusError(found, where=self._file, fix="fetch it again") from None
+        self._read += len(piece)
+        if self._read > self._limit:
+            expected = f"at most {self._limit:,}"
+            raise GrandPlusError(f"unpacks to more than {self._limit:,} bytes", where=self._file, expected=expected)
+        return bytes(piece)
+
+
+class _Utf8(Stream):
+    """Text in UTF-16, as UTF-8."""
+
+    def __init__(self, stream: Any, file: Path) -> None:
+        self._stream, self._file = stream, file
+        self._decoder = codecs.getincrementaldecoder("utf-16")()
+
+    def next_piece(self) -> bytes:
+        while True:
+            piece = self._stream.read(PIECE)
+            try:
+                text = self._decoder.decode(piece, final=not piece)
+            except UnicodeDecodeError:
+                raise GrandPlusError("is no readable text in UTF-16", where=self._file, fix="write it again") from None
+            if text or not piece:
+                return text.encode("utf-8", "surrogatepass")
