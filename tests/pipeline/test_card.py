@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-
 import pytest
 
 from grandplus.pipeline.card import check_name
@@ -15,10 +13,10 @@ NO_TEXT = ["2024", "007", "0x1F", "0o17", "0b11", "1e3", "1.5", "1_000", "null",
 TEXT = ["cora", "cora_ml", "2024-spring", "v1.2.3", "_1", "e3", "graph-2024", "nullable", "x0"]
 
 
+@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("name", NO_TEXT)
 def test_a_name_that_yaml_reads_as_something_else_is_refused(name):
-    with warnings.catch_warnings(), pytest.raises(GrandPlusError) as refused:
-        warnings.simplefilter("error")
+    with pytest.raises(GrandPlusError) as refused:
         check_name(name)
     assert str(refused.value) == (
         f"the dataset's name: is {name!r}; expected one that params.yaml and dvc exp run -S read as text; "
