@@ -15,7 +15,7 @@ from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import Reading, Source
 from grandplus.datasets.tables.classes import class_numbers
 from grandplus.datasets.tables.ids import as_numpy, first_repeated, order_of, same_type
-from grandplus.datasets.tables.table import WEIGHTS
+from grandplus.datasets.tables.names import WEIGHTS
 from grandplus.runtime.errors import GrandPlusError
 
 

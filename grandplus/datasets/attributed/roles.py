@@ -7,7 +7,7 @@ from typing import Any
 
 from grandplus.datasets.attributed.graph import EMPTY, NUMBERS, VECTORS, AttributedGraph, as_number, as_text, kind_of
 from grandplus.datasets.source import Reading
-from grandplus.datasets.tables.table import IDS, LABELS
+from grandplus.datasets.tables.names import IDS, LABELS
 from grandplus.runtime.errors import GrandPlusError
 
 OWN_IDS = "id"  # what --id may say for the ids that the format itself has

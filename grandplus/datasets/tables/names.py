@@ -19,7 +19,7 @@ _THINGS = {"id", "node", "vertex", "user", "author", "person", "page", "paper", 
 _THINGS |= {"gene", "name", "end", "n", "v"}
 IDS = ("new_id", "node_id", "nodeid", "node", "id", "name")
 LABELS = ("label", "labels", "class", "y", "category", "community", "mature", "page_type", "ml_target", "target")
-_WEIGHTS = {
+WEIGHTS = {
     "weight", "weights", "w", "value", "values", "val", "count", "counts", "strength", "rating", "score", "frequency",
     "similarity", "distance", "probability", "sign", "cost", "capacity",
 }  # fmt: skip
@@ -41,7 +41,7 @@ _NO_ENDS = {"type", "kind", "relation", "label", "edge", "eid", "directed", "cat
 _INDEX = re.compile(r"|unnamed: \d+(_level_\d+)?|__index_level_\d+__|__null_dask_index__")
 # Words of which one tells that a line is a header. Single letters don't.
 HEADS = {word for pair in _END_WORDS for word in pair if len(word) > 1}
-HEADS |= {*IDS, *LABELS, *_WEIGHTS, "feature", "timestamp", "time", "date", "id_1", "id_2", "node_1", "node_2"} - {
+HEADS |= {*IDS, *LABELS, *WEIGHTS, "feature", "timestamp", "time", "date", "id_1", "id_2", "node_1", "node_2"} - {
     "w",
     "y",
 }
@@ -92,7 +92,7 @@ def is_no_end(name: str) -> bool:
     [True, True, True, True, False]
     """
     words = _words(name)
-    return any(word in _WEIGHTS | _TIMES | _NO_ENDS for word in words)
+    return any(word in WEIGHTS | _TIMES | _NO_ENDS for word in words)
 
 
 def is_id(name: str) -> bool:
@@ -118,7 +118,7 @@ def _is_pair(first: list[str], second: list[str]) -> str | None:
         rest = _rest(one, start)
         if rest is None or rest != _rest(other, end) or (len(start) == 1 and rest):
             continue
-        if any(word in _TIMES - {"start", "end"} for word in {*first, *second}) or rest in _WEIGHTS:
+        if any(word in _TIMES - {"start", "end"} for word in {*first, *second}) or rest in WEIGHTS:
             return None
         return "times" if (start, end) == ("start", "end") else "ends"
     same = len(first) == len(second) > 1 and first[:-1] == second[:-1]
