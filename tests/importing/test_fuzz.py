@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from own import NODES, edges_csv, nodes_csv, npz, ring, thing
+from own import EDGES, NODES, edges_csv, nodes_csv, npz, ring, thing
 from scipy import sparse
 
 from grandplus.datasets.raw import RawGraph, read_files
@@ -53,6 +53,25 @@ GRAPHML = b"""<?xml version="1.0"?><graphml xmlns="http://graphml.graphdrawing.o
 <node id="b"><data key="d0">y</data><data key="d1">4</data></node>
 <node id="c"><data key="d0">y</data><data key="d1">4</data></node>
 <edge source="a" target="b"/></graph></graphml>"""
+GEXF = b"""<gexf version="1.2"><graph><attributes class="node"><attribute id="0" title="class" type="string"/>
+<attribute id="1" title="age" type="double"><default>2</default></attribute></attributes><nodes>
+<node id="a" label="A"><attvalues><attvalue for="0" value="x"/></attvalues></node>
+<node id="b"><attvalues><attvalue for="0" value="y"/><attvalue for="1" value="3.5"/></attvalues></node>
+<node id="c"><attvalues><attvalue for="0" value="y"/></attvalues></node></nodes>
+<edges><edge source="a" target="b" weight="1.0"/></edges></graph></gexf>"""
+PAJEK = b"""*Vertices 3
+1 "a a" 0.0 0.5 ellipse class x age 3
+2 "b" class y age 4
+3 "c" class y age 4
+*Edges
+1 2 1
+*Arcslist
+3 1 2
+"""
+NODE_LINK = b"""{"directed": false, "graph": {}, "nodes": [{"id": "a", "class": "x", "v": [1, 2.5]},
+{"id": "b", "class": "y", "v": [0, 1]}, {"id": "c", "class": "y", "v": [0, 1]}],
+"links": [{"source": "a", "target": "b", "weight": 1}]}"""
+ADJACENCY_LIST = b"#nodes.py\n# GMT Sun Nov 29\n#\n" + b"".join(b"%d %d\n" % edge for edge in EDGES)
 JSON = b"{%s}" % b", ".join(b'"%d": [%d, 3]' % (i, i) for i in range(NODES))
 # Files that are right, of which the first is spoiled.
 RIGHT = {
@@ -65,6 +84,11 @@ RIGHT = {
     "npz": {"features.npz": matrix(), "edges.csv": edges_csv(), "nodes.csv": nodes_csv()},
     "gml": {"graph.gml": GML},
     "graphml": {"graph.graphml": GRAPHML},
+    "gexf": {"graph.gexf": GEXF},
+    "pajek": {"graph.net": PAJEK},
+    "partition": {"graph.clu": b"*Vertices 3\n1\n1\n2\n", "graph.net": PAJEK.replace(b"class", b"kind")},
+    "node-link": {"graph.json": NODE_LINK},
+    "adjacency list": {"graph.adjlist": ADJACENCY_LIST, "nodes.csv": nodes_csv()},
     "geom-gcn": {"n.txt": GEOM, "e.txt": b"node_id\tnode_id\n0\t1\n2\t3\n"},
     "content": {"x.content": b"p1\t0\t1\tA\np2\t1\t0\tB\n", "x.cites": b"p1\tp2\n"},
     "csr-npz": {"x.npz": npz(**CSR, labels=LABELS)},

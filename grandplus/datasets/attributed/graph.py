@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,8 +23,8 @@ class AttributedGraph:
 
     Attributes
     ----------
-    where : object
-        The file, for errors.
+    where : Path
+        The file.
     ids : list of str
         Of the nodes, each once.
     attributes : dict of list
@@ -33,25 +34,28 @@ class AttributedGraph:
     edge_attributes : dict of list
         Likewise, edge by edge.
     names : frozenset of str
-        Attributes that the format means to be names of nodes, so that they are classes only if one asks for them.
+        Attributes that the format means to be names of nodes: no features, and classes only if one asks for them.
+    lists_all : bool
+        Whether the file has all nodes, with edges or without, so that a table beside it can't name others.
     skipped : dict of int
         Lines that are no data, by the reason.
     unused : tuple of str
         What else the file holds that is not used.
     """
 
-    where: Any
+    where: Path
     ids: list[str]
     attributes: dict[str, list[Any]]
     edges: NDArray[np.int64]
     edge_attributes: dict[str, list[Any]]
     names: frozenset[str] = frozenset()
+    lists_all: bool = True
     skipped: Mapping[str, int] = field(default_factory=dict)
     unused: tuple[str, ...] = ()
 
 
 def attributed_graph(
-    where: object,
+    where: Path,
     nodes: Iterable[tuple[str, Attributes]],
     edges: Iterable[tuple[str, str, Attributes]],
     **more: Any,
@@ -60,7 +64,7 @@ def attributed_graph(
 
     Parameters
     ----------
-    where : object
+    where : Path
         The file.
     nodes : iterable of (id, attributes)
     edges : iterable of (id, id, attributes)
@@ -79,7 +83,7 @@ def attributed_graph(
     Examples
     --------
     >>> nodes, edges = [("a", {"age": 1}), ("b", {})], [("a", "b", {}), ("b", "b", {"weight": 2})]
-    >>> graph = attributed_graph("g.gml", nodes, edges)
+    >>> graph = attributed_graph(Path("g.gml"), nodes, edges)
     >>> graph.attributes, graph.edges.tolist(), graph.edge_attributes
     ({'age': [1, None]}, [[0, 1], [1, 1]], {'weight': [None, 2]})
     """

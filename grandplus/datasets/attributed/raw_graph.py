@@ -39,7 +39,7 @@ def raw_graph(graph: AttributedGraph, source: Source) -> RawGraph:
         An attribute lacks, edges have weights, or a value is no id, class or feature; with the node.
     """
     how = source.read
-    _check_weights(graph, how)
+    check_weights(graph, how)
     ids = _ids(graph, how)
     by_id = order_of(ids)
     position = np.empty(len(by_id), np.int64)
@@ -63,7 +63,19 @@ def raw_graph(graph: AttributedGraph, source: Source) -> RawGraph:
     )
 
 
-def _check_weights(graph: AttributedGraph, how: Reading) -> None:
+def check_weights(graph: AttributedGraph, how: Reading) -> None:
+    """Check that no edge has a weight other than 1, under a usual name of weights.
+
+    Parameters
+    ----------
+    graph : AttributedGraph
+    how : Reading
+        ``weights`` says whether they are ignored.
+
+    Raises
+    ------
+    GrandPlusError
+    """
     if how.weights is not None:
         return
     for name, values in graph.edge_attributes.items():

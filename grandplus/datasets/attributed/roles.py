@@ -44,7 +44,7 @@ def reading_of(graph: AttributedGraph, asked: Reading, classes: tuple[str, ...] 
     ids = _ids(graph, asked)
     label = _attribute(graph, asked.label) if asked.label is not None else _label(graph, ids, (*LABELS, *classes))
     rest = [name for name in graph.attributes if name not in (ids, label, *ignored)]
-    features = [name for name in rest if name.lower() not in IDS and _holds_features(graph.attributes[name])]
+    features = [name for name in rest if not _names_nodes(graph, name) and _holds_features(graph.attributes[name])]
     return asked.model_copy(
         update={
             "edges": None,
@@ -86,6 +86,10 @@ def _count_nodes(ids: list[str]) -> bool:
         return False
     numbers = {int(part[2]) for part in parts if part}
     return numbers in (set(range(len(ids))), set(range(1, len(ids) + 1)))
+
+
+def _names_nodes(graph: AttributedGraph, name: str) -> bool:
+    return name in graph.names or name.lower() in IDS or (name.lower() in _NAMES and _are_names(graph.attributes[name]))
 
 
 def _are_names(values: list[Any]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 from xml.etree import ElementTree
@@ -13,6 +14,11 @@ from grandplus.runtime.errors import GrandPlusError
 
 _MEMORY = 20  # times the text, for a tree of elements
 _PIECE = 2**16  # bytes
+_NUMBERS: dict[str, Callable[[str], Any]] = {
+    **dict.fromkeys(("int", "integer", "long", "short", "byte"), int),
+    **dict.fromkeys(("float", "double"), float),
+}
+_LOGICAL = {"true": True, "false": False, "1": True, "0": False}
 
 
 def read_xml(file: Path, root: str) -> ElementTree.Element:
@@ -45,39 +51,6 @@ def read_xml(file: Path, root: str) -> ElementTree.Element:
     if tree.tag != root:
         raise GrandPlusError(f"holds <{tree.tag}>", where=file, expected=f"<{root}>")
     return tree
-
-
-class _Started(Exception):
-    """The outermost element is reached, above which a document type stands if there is one."""
-
-
-def _check_no_doctype(file: Path) -> None:
-    def refuse(*_: object) -> NoReturn:
-        fix = "delete <!DOCTYPE …> from the top of the file"
-        raise GrandPlusError("declares a document type", where=file, expected="XML without entities", fix=fix)
-
-    def start(*_: object) -> NoReturn:
-        raise _Started
-
-    parser = expat.ParserCreate()
-    parser.StartDoctypeDeclHandler = refuse
-    parser.EntityDeclHandler = refuse
-    parser.StartElementHandler = start
-    try:
-        with file.open("rb") as stream:
-            while piece := stream.read(_PIECE):
-                parser.Parse(piece, False)
-    except _Started:
-        return
-    except (expat.ExpatError, ValueError, LookupError, OSError) as error:
-        raise GrandPlusError(f"is no readable XML: {error}", where=file) from None
-
-
-_NUMBERS: dict[str, Callable[[str], Any]] = {
-    **dict.fromkeys(("int", "integer", "long", "short", "byte"), int),
-    **dict.fromkeys(("float", "double"), float),
-}
-_LOGICAL = {"true": True, "false": False, "1": True, "0": False}
 
 
 def typed(text: str | None, kind: str, where: object) -> Any:
@@ -113,3 +86,72 @@ def typed(text: str | None, kind: str, where: object) -> Any:
         return _LOGICAL[text.lower()] if kind == "boolean" else _NUMBERS.get(kind, str)(text)
     except (ValueError, LookupError):
         raise GrandPlusError(f"is {text[:40]!r}", where=where, expected=f"a value of type {kind}") from None
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A declared attribute of nodes or edges.
+
+    Attributes
+    ----------
+    name : str
+    type : str
+        Of its values, see ``typed``.
+    default : object
+        The value of elements that have none; None if there is no default.
+    """
+
+    name: str
+    type: str
+    default: Any
+
+
+def needed(element: ElementTree.Element, name: str, where: object) -> str:
+    """An attribute of XML that an element must have.
+
+    Parameters
+    ----------
+    element : Element
+    name : str
+    where : object
+        The file.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    GrandPlusError
+        It lacks, or is empty.
+    """
+    value = element.get(name)
+    if not value:
+        raise GrandPlusError(f"holds <{element.tag}> without {name}", where=where)
+    return value
+
+
+class _Started(Exception):
+    """The outermost element is reached, above which a document type stands if there is one."""
+
+
+def _check_no_doctype(file: Path) -> None:
+    def refuse(*_: object) -> NoReturn:
+        fix = "delete <!DOCTYPE …> from the top of the file"
+        raise GrandPlusError("declares a document type", where=file, expected="XML without entities", fix=fix)
+
+    def start(*_: object) -> NoReturn:
+        raise _Started
+
+    parser = expat.ParserCreate()
+    parser.StartDoctypeDeclHandler = refuse
+    parser.EntityDeclHandler = refuse
+    parser.StartElementHandler = start
+    try:
+        with file.open("rb") as stream:
+            while piece := stream.read(_PIECE):
+                parser.Parse(piece, False)
+    except _Started:
+        return
+    except (expat.ExpatError, ValueError, LookupError, OSError) as error:
+        raise GrandPlusError(f"is no readable XML: {error}", where=file) from None

@@ -9,17 +9,17 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from grandplus.datasets.arrays.checks import pick
+from grandplus.datasets.attributed.files import read_graph, recognise_graph
 from grandplus.datasets.attributed.graph import AttributedGraph, attributed_graph
-from grandplus.datasets.attributed.raw_graph import raw_graph
-from grandplus.datasets.attributed.roles import reading_of
 from grandplus.datasets.attributed.text import read_text
+from grandplus.datasets.formats import tables
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import Reading, Source
 from grandplus.runtime.errors import GrandPlusError
 
 SUFFIX = ".gml"
 USUAL_CLASS = "value"
+NAME = "label"
 _MEMORY = 40  # times the text
 _LINE_ENDS = re.compile(r"\r\n|\r|\n")
 # networkx refuses repeated edges, which published files have, unless the graph says that it is a multigraph.
@@ -31,20 +31,19 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
 
     See `grandplus.datasets.formats.Format`.
     """
-    graph = _graph(pick(folder, files, SUFFIX))
-    if source.read.label is None and USUAL_CLASS in graph.attributes:  # a card by hand may leave it out
-        source = source.model_copy(update={"read": source.read.model_copy(update={"label": USUAL_CLASS})})
-    return raw_graph(graph, source)
+    if source.read.label is None and len(files) == 1:  # a card by hand may leave out the usual name
+        held = _graph(folder / files[0]).attributes
+        label = {"label": USUAL_CLASS} if USUAL_CLASS in held else {}
+        source = source.model_copy(update={"read": source.read.model_copy(update=label)})
+    return read_graph(folder, files, source, SUFFIX, _graph, tables)
 
 
 def recognise(files: list[Path], asked: Reading) -> Reading | None:
-    """One file whose name ends with .gml.
+    """One file whose name ends with .gml, alone or beside tables.
 
     See `grandplus.datasets.formats.Format`.
     """
-    if [file.suffix for file in files] != [SUFFIX]:
-        return None
-    return reading_of(_graph(files[0]), asked, (USUAL_CLASS,))
+    return recognise_graph(files, asked, SUFFIX, _graph, tables, classes=(USUAL_CLASS,))
 
 
 def _graph(file: Path) -> AttributedGraph:
@@ -57,4 +56,4 @@ def _graph(file: Path) -> AttributedGraph:
         raise GrandPlusError(f"is no readable GML: {error}", where=file) from None
     nodes = ((str(node), attributes) for node, attributes in graph.nodes(data=True))
     edges = ((str(start), str(end), attributes) for start, end, attributes in graph.edges(data=True))
-    return attributed_graph(file, nodes, edges)
+    return attributed_graph(file, nodes, edges, names=frozenset({NAME}))

@@ -7,16 +7,14 @@ and expands entities.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from grandplus.datasets.arrays.checks import pick
+from grandplus.datasets.attributed.files import read_graph, recognise_graph
 from grandplus.datasets.attributed.graph import AttributedGraph, attributed_graph
-from grandplus.datasets.attributed.raw_graph import raw_graph
-from grandplus.datasets.attributed.roles import reading_of
-from grandplus.datasets.attributed.xml import read_xml, typed
+from grandplus.datasets.attributed.xml import Declared, needed, read_xml, typed
+from grandplus.datasets.formats import tables
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import Reading, Source
 from grandplus.runtime.errors import GrandPlusError
@@ -30,26 +28,15 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
 
     See `grandplus.datasets.formats.Format`.
     """
-    return raw_graph(_graph(pick(folder, files, SUFFIX)), source)
+    return read_graph(folder, files, source, SUFFIX, _graph, tables)
 
 
 def recognise(files: list[Path], asked: Reading) -> Reading | None:
-    """One file whose name ends with .graphml.
+    """One file whose name ends with .graphml, alone or beside tables.
 
     See `grandplus.datasets.formats.Format`.
     """
-    if [file.suffix for file in files] != [SUFFIX]:
-        return None
-    return reading_of(_graph(files[0]), asked)
-
-
-@dataclass(frozen=True)
-class _Key:
-    """A declared attribute: its name, the type of its values, and the value of elements that have none."""
-
-    name: str
-    type: str
-    default: Any
+    return recognise_graph(files, asked, SUFFIX, _graph, tables)
 
 
 def _graph(file: Path) -> AttributedGraph:
@@ -60,26 +47,26 @@ def _graph(file: Path) -> AttributedGraph:
     if graphs[0].find(".//hyperedge") is not None:
         raise GrandPlusError("holds edges of more than two nodes (hyperedge)", where=file, expected="pairs of nodes")
     of_nodes, of_edges, drawn = _keys(tree, "node", file), _keys(tree, "edge", file), _drawings(tree)
-    nodes = ((_text(node, "id", file), _data(node, of_nodes, file)) for node in graphs[0].iter("node"))
+    nodes = ((needed(node, "id", file), _data(node, of_nodes, file)) for node in graphs[0].iter("node"))
     return attributed_graph(file, nodes, _edges(graphs[0], of_edges, file), unused=drawn)
 
 
-def _edges(graph: Element, keys: dict[str, _Key], file: Path) -> Iterator[tuple[str, str, dict[str, Any]]]:
+def _edges(graph: Element, keys: dict[str, Declared], file: Path) -> Iterator[tuple[str, str, dict[str, Any]]]:
     for edge in graph.iter("edge"):
-        yield _text(edge, "source", file), _text(edge, "target", file), _data(edge, keys, file)
+        yield needed(edge, "source", file), needed(edge, "target", file), _data(edge, keys, file)
 
 
-def _keys(tree: Element, domain: str, file: Path) -> dict[str, _Key]:
+def _keys(tree: Element, domain: str, file: Path) -> dict[str, Declared]:
     """The attributes of nodes or of edges, by the id of the key. A name that repeats has the id after it."""
-    keys, names = dict[str, _Key](), set[str]()
+    keys, names = dict[str, Declared](), set[str]()
     for element in tree.iter("key"):
         if element.get("for", "all") not in (domain, "all") or element.get(_DRAWING):
             continue
-        ident = _text(element, "id", file)
+        ident = needed(element, "id", file)
         name, kind = element.get("attr.name") or ident, element.get("attr.type", "string")
         default = element.find("default")
         value = None if default is None else typed(default.text, kind, f"{file}, default of {name}")
-        keys[ident] = _Key(name if name not in names else f"{name} ({ident})", kind, value)
+        keys[ident] = Declared(name if name not in names else f"{name} ({ident})", kind, value)
         names.add(name)
     return keys
 
@@ -88,18 +75,11 @@ def _drawings(tree: Element) -> tuple[str, ...]:
     return tuple(sorted({f"{kind} (drawing)" for key in tree.iter("key") if (kind := key.get(_DRAWING))}))
 
 
-def _data(element: Element, keys: dict[str, _Key], file: Path) -> dict[str, Any]:
+def _data(element: Element, keys: dict[str, Declared], file: Path) -> dict[str, Any]:
     values = {key.name: key.default for key in keys.values() if key.default is not None}
     for data in element.findall("data"):
-        key = keys.get(_text(data, "key", file))
+        key = keys.get(needed(data, "key", file))
         if key is not None and not len(data):  # a key of others, or a drawing
             owner = element.get("id") or f"{element.get('source')} to {element.get('target')}"
             values[key.name] = typed(data.text, key.type, f"{file}, {key.name} of {element.tag} {owner}")
     return values
-
-
-def _text(element: Element, name: str, file: Path) -> str:
-    value = element.get(name)
-    if not value:
-        raise GrandPlusError(f"holds <{element.tag}> without {name}", where=file)
-    return value

@@ -1,0 +1,70 @@
+"""What the formats of graphs with attributes share: a file of the graph, alone or beside tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from grandplus.datasets.arrays.checks import pick
+from grandplus.datasets.attributed.beside import Tables, read_beside, reading_beside
+from grandplus.datasets.attributed.graph import AttributedGraph
+from grandplus.datasets.attributed.raw_graph import raw_graph
+from grandplus.datasets.attributed.roles import reading_of
+from grandplus.datasets.raw import RawGraph
+from grandplus.datasets.source import Reading, Source
+
+Parse = Callable[[Path], AttributedGraph]
+
+
+def recognise_graph(
+    files: list[Path], asked: Reading, suffix: str, parse: Parse, tables: Tables, *, classes: tuple[str, ...] = ()
+) -> Reading | None:
+    """One file whose name ends so, alone or beside tables with labels and features.
+
+    Parameters
+    ----------
+    files : list of Path
+    asked : Reading
+        What the user says of them.
+    suffix : str
+    parse : callable
+        Reads the file.
+    tables : module
+        The format of tables.
+    classes : tuple of str
+        Usual names of the class in this format only.
+
+    Returns
+    -------
+    Reading or None
+        None if the files are of another format.
+    """
+    matching = [file for file in files if file.name.lower().endswith(suffix)]
+    if len(matching) != 1:
+        return None
+    others = [file for file in files if file not in matching]
+    graph = parse(matching[0])
+    return reading_beside(graph, others, asked, tables) if others else reading_of(graph, asked, classes)
+
+
+def read_graph(folder: Path, files: list[str], source: Source, suffix: str, parse: Parse, tables: Tables) -> RawGraph:
+    """Read what ``recognise_graph`` has recognised; nodes are in the order of their ids.
+
+    Parameters
+    ----------
+    folder : Path
+    files : list of str
+    source : Source
+    suffix : str
+    parse : callable
+    tables : module
+
+    Returns
+    -------
+    RawGraph
+    """
+    matching = [name for name in files if name.lower().endswith(suffix)]
+    file = folder / matching[0] if len(matching) == 1 else pick(folder, files, suffix)
+    others = [name for name in files if name not in matching]
+    graph = parse(file)
+    return read_beside(graph, folder, others, source, tables) if others else raw_graph(graph, source)
