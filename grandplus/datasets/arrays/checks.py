@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import tokenize
-from pathlib import Path
+from collections.abc import Collection
+from pathlib import Path, PurePosixPath
 from typing import Any, NoReturn
 
 import numpy as np
@@ -45,6 +46,42 @@ def pick(folder: Path, files: list[str], suffix: str) -> Path:
     if len(matching) != 1:
         raise GrandPlusError(f"holds {', '.join(files)}", where=folder, expected=f"one file *{suffix}")
     return folder / matching[0]
+
+
+def by_role(folder: Path, files: list[str], roles: Collection[str], *, packed: str = "") -> dict[str, Path]:
+    """The files whose names, without folders, are some known ones.
+
+    Parameters
+    ----------
+    folder : Path
+    files : list of str
+        Names of files in the folder.
+    roles : collection of str
+        The known names.
+    packed : str
+        What a name may end with besides, like ".gz".
+
+    Returns
+    -------
+    dict of Path
+        By the known name.
+
+    Raises
+    ------
+    GrandPlusError
+        Two files have the same known name.
+    """
+    held: dict[str, Path] = {}
+    for name in files:
+        role = PurePosixPath(name).name.removesuffix(packed)
+        if role in held:
+            found = f"is there twice: {held[role].relative_to(folder)} and {name}"
+            raise GrandPlusError(
+                found, where=role, expected="the files of one graph, and one split", fix="give these alone"
+            )
+        if role in roles:
+            held[role] = folder / name
+    return held
 
 
 def has_one_of_each(files: list[Path], suffixes: tuple[str, ...]) -> bool:

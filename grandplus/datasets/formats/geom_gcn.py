@@ -8,24 +8,27 @@ nodes in the order of their ids; each trial takes one.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from grandplus.datasets.arrays.masks import splits_of
 from grandplus.datasets.arrays.npz import check_npz, keys_of, read_npz
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import Reading, Source
 from grandplus.datasets.tables.classes import class_numbers
-from grandplus.datasets.tables.feature_files import of_lists
+from grandplus.datasets.tables.feature_files import have_repeats, positions_of, vectors_of
 from grandplus.datasets.tables.ids import as_numpy, check_unique, ids_of, known_rows, order_of, same_type
 from grandplus.datasets.tables.table import Table, look
 from grandplus.runtime.errors import GrandPlusError
 
 COLUMNS = ["node_id", "feature", "label"]
+_AMOUNT = re.compile(r"feature_amount:\s*([0-9]{1,10})\s*\)")  # in the header of the features
 MASKS = {"train": "train_mask", "val": "val_mask", "test": "test_mask"}
 
 
@@ -66,7 +69,7 @@ def _is_header(names: list[str] | None) -> bool:
     >>> _is_header(["node_id", "feature(feature_amount:931)", "label"])
     True
     """
-    return [name.partition("(")[0] for name in names or []] == COLUMNS
+    return [name.partition("(")[0].strip() for name in names or []] == COLUMNS
 
 
 def _splits(paths: list[Path]) -> list[tuple[Path, dict[str, Any]]]:
@@ -98,13 +101,42 @@ def _graph(edges: Table, nodes: Table, masks: list[tuple[Path, dict[str, Any]]],
 
 
 def _features(lists: pa.Array, nodes: Table) -> Any:
-    """From lists as text."""
+    """From lists as text: the numbers of features if the header says how many there are, else values.
+
+    Without this header, lists of different lengths without repeated numbers are numbers of features, too.
+    """
+    where = f"{nodes.file}, column feature"
+    lengths, values = _numbers(lists, where)
+    amount = _AMOUNT.search(nodes.names[1] if nodes.names else "")
+    if amount is not None:
+        right = (values >= 0) & (values == np.floor(values)) & (values <= int(amount[1]))
+        if not right.all():
+            wrong = int(right.argmin())
+            found = f"{nodes.line(int(np.repeat(np.arange(len(lengths)), lengths)[wrong]))} has {values[wrong]}"
+            raise GrandPlusError(
+                found, where=where, expected=f"numbers of features up to {amount[1]}, as by the header"
+            )
+        return positions_of(lengths, values.astype(np.int64), nodes.line, where)
+    whole = values.dtype.kind == "i" and values.min(initial=0) >= 0
+    equal = not np.any(lengths != lengths[:1])
+    if whole and values.max(initial=0) > 1 and not have_repeats(lengths, values):
+        if not equal:
+            return positions_of(lengths, values, nodes.line, where)
+        found = "may hold values or numbers of features: all lists are as long, and none has a number twice"
+        fix = "for numbers of features, write feature(feature_amount:N) into the header; else write values as 1.0"
+        raise GrandPlusError(found, where=where, expected="either", fix=fix)
+    return vectors_of(lengths, values, nodes.line, where)
+
+
+def _numbers(lists: pa.Array, where: str) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Lengths of lists, and their numbers one after the other: int64 if all are written as whole numbers."""
     parts = pc.split_pattern(lists, ",")
-    lengths = pc.list_value_length(parts).to_numpy(zero_copy_only=False).astype(np.int64)
-    text = parts.flatten()
+    filled = pc.not_equal(lists, "")
+    lengths = np.where(np.asarray(filled), np.asarray(pc.list_value_length(parts)), 0).astype(np.int64)
+    text = pc.utf8_trim_whitespace(parts.filter(filled).flatten())
     for kind in (pa.int64(), pa.float64()):
         try:
-            return of_lists(lengths, text.cast(kind).to_numpy(), nodes.line, nodes.file)
+            return lengths, np.asarray(text.cast(kind))
         except pa.ArrowInvalid as error:
             failed = error
-    raise GrandPlusError(f"column feature can't be read: {failed}", where=nodes.file, expected="numbers between commas")
+    raise GrandPlusError(f"can't be read: {failed}", where=where, expected="numbers between commas")

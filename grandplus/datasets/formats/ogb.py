@@ -1,8 +1,8 @@
 """The raw layout of OGB's node property datasets, as text or, as papers100M-bin has it, as two ``.npz``.
 
 Text: ``edge.csv.gz`` with two node numbers a line; ``node-label.csv.gz`` with a label a line and, if there are
-features, ``node-feat.csv.gz`` with those of a node a line, both in the order of the nodes, which are numbered from 0; and
-``num-node-list.csv.gz`` and ``num-edge-list.csv.gz`` with the counts. The text need not be compressed. Arrays:
+features, ``node-feat.csv.gz`` with those of a node a line, both in the order of the nodes, which are numbered from 0;
+and the counts in ``num-node-list.csv.gz`` and ``num-edge-list.csv.gz``. The text need not be compressed. Arrays:
 ``data.npz`` with ``edge_index`` (2, E) and ``node_feat`` (n, d), and ``node-label.npz`` with ``node_label``, which is
 NaN where unknown. Either way ``split/NAME/train.csv.gz``, ``valid.csv.gz`` and ``test.csv.gz`` have the numbers of the
 nodes of the split, one a line.
@@ -11,7 +11,7 @@ nodes of the split, one a line.
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,14 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from grandplus.datasets.account import Account, FileAccount
-from grandplus.datasets.arrays.checks import described, features_of, labels_of, raise_multi_label, raise_weighted
+from grandplus.datasets.arrays.checks import (
+    by_role,
+    described,
+    features_of,
+    labels_of,
+    raise_multi_label,
+    raise_weighted,
+)
 from grandplus.datasets.arrays.npz import check_npz, keys_of, read_npz
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import Reading, Source
@@ -38,6 +45,7 @@ EDGE_ARRAY, FEATURE_ARRAY, LABEL_ARRAY = "edge_index", "node_feat", "node_label"
 COUNT_ARRAYS = ("num_nodes_list", "num_edges_list")
 PARTS = {"train.csv": "train", "valid.csv": "val", "test.csv": "test"}
 SEVERAL_TYPES = ("num-node-dict.csv", "triplet-type-list.csv", "nodetype-has-feat.csv")  # of nodes or edges
+PACKED = ".gz"  # text may be compressed
 ROLES = {EDGES, LABELS, FEATURES, EDGE_FEATURES, *COUNTS, DATA, DATA_LABELS, *PARTS, *SEVERAL_TYPES}
 
 
@@ -46,11 +54,12 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
 
     See `grandplus.datasets.formats.Format`.
     """
-    several = next((name for name in files if _role(name) in SEVERAL_TYPES), None)
+    several = by_role(folder, files, SEVERAL_TYPES, packed=PACKED)
     if several:
         found = "is of a graph with several types of nodes or edges"
-        raise GrandPlusError(found, where=folder / several, expected="one type of nodes and one of edges")
-    held = {role: folder / name for role, name in _by_role(files).items()}
+        expected = "one type of nodes and one of edges"
+        raise GrandPlusError(found, where=next(iter(several.values())), expected=expected)
+    held = by_role(folder, files, ROLES, packed=PACKED)
     if source.read.weights is None and EDGE_FEATURES in held:
         raise_weighted("has features of edges", held[EDGE_FEATURES])
     graph = _of_arrays(held, source) if DATA in held else _of_text(held, source)
@@ -69,7 +78,7 @@ def recognise(files: list[Path], asked: Reading) -> Reading | None:
 
     See `grandplus.datasets.formats.Format`.
     """
-    held = {_role(file.name): file for file in files}
+    held = {file.name.removesuffix(PACKED): file for file in files}
     if {DATA, DATA_LABELS} <= set(held):
         return asked if EDGE_ARRAY in keys_of(held[DATA]) else None
     if not {EDGES, LABELS} <= set(held):
@@ -87,26 +96,6 @@ def _have_its_form(edges: Path, labels: Path) -> bool:
     return all(len(line) == 2 and "".join(line).isdecimal() for line in pairs) and all(
         len(line) == 1 and (is_number(line[0]) or not line[0]) for line in values
     )
-
-
-def _role(name: str) -> str:
-    """What a file's name says, compressed or not."""
-    return PurePosixPath(name).name.removesuffix(".gz")
-
-
-def _by_role(files: list[str]) -> dict[str, str]:
-    """The name of the file of each role."""
-    names: dict[str, str] = {}
-    for name in files:
-        role = _role(name)
-        if role not in ROLES:
-            continue
-        if role in names:
-            expected = "one split" if role in PARTS else "one graph"
-            fix = f"leave out the files of all but {expected}"
-            raise GrandPlusError(f"is there as {names[role]} and {name}", where=role, expected=expected, fix=fix)
-        names[role] = name
-    return names
 
 
 def _why_unused(name: str) -> str:

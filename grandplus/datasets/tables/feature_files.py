@@ -8,7 +8,6 @@ the values of the features, and so are lists of equal length in which a number r
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,13 +19,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from grandplus.datasets.arrays.checks import LARGEST_FEATURE, features_of, raise_no_feature, read_npy
+from grandplus.datasets.arrays.json_files import read_json_object
 from grandplus.datasets.arrays.npz import read_scipy_npz
 from grandplus.datasets.tables.ids import as_numpy, first_repeated, ids_of, rows_of, same_type
 from grandplus.datasets.tables.table import look
-from grandplus.runtime import environment
 from grandplus.runtime.errors import GrandPlusError
 
-_MEMORY_OF_JSON = 12  # times the size of its text, for a list of numbers as Python objects
 MAX_FEATURES = 2**31 - 1  # as columns are int32
 
 
@@ -84,44 +82,86 @@ def of_lists(lengths: NDArray[np.int64], values: NDArray[Any], name: Callable[[i
     """
     if values.dtype.kind not in "fiu":
         raise GrandPlusError(f"holds lists of {values.dtype}", where=where, expected="lists of numbers")
-    indptr = np.concatenate([[0], np.cumsum(lengths)])
-    rows = np.repeat(np.arange(len(lengths)), lengths)
     equal = not np.any(lengths != lengths[:1])
-    if values.dtype.kind != "f" and values.min(initial=0) >= 0 and not (equal and _repeats(rows, values)):
-        return _positions(indptr, rows, values, name, where)
-    wrong = np.flatnonzero(lengths != lengths[0])
+    if values.dtype.kind != "f" and values.min(initial=0) >= 0 and not (equal and have_repeats(lengths, values)):
+        return positions_of(lengths, values, name, where)
+    return vectors_of(lengths, values, name, where)
+
+
+def have_repeats(lengths: NDArray[np.int64], values: NDArray[Any]) -> bool:
+    """Whether a list has a number twice, so that its numbers are values and not those of features.
+
+    Parameters
+    ----------
+    lengths : int64 (n,)
+    values : (sum of lengths,)
+
+    Returns
+    -------
+    bool
+    """
+    rows = np.repeat(np.arange(len(lengths)), lengths)
+    order = np.lexsort((values, rows))
+    return bool(np.any((np.diff(rows[order]) == 0) & (np.diff(values[order]) == 0)))
+
+
+def vectors_of(lengths: NDArray[np.int64], values: NDArray[Any], name: Callable[[int], str], where: object) -> Any:
+    """Features whose values are listed for each node.
+
+    Parameters
+    ----------
+    lengths, values, name, where
+        As of `of_lists`.
+
+    Returns
+    -------
+    float32 (n, d) ndarray or scipy CSR
+
+    Raises
+    ------
+    GrandPlusError
+        The lists have different lengths, or a value is no feature.
+    """
+    wrong = np.flatnonzero(lengths != lengths[:1])
     if len(wrong):
         found = f"{name(int(wrong[0]))} has {lengths[wrong[0]]} features"
         raise GrandPlusError(found, where=where, expected=f"{lengths[0]}, as {name(0)}")
     wrong = np.flatnonzero(~(np.abs(values) <= LARGEST_FEATURE))
     if len(wrong):
-        row = int(rows[wrong[0]])
-        raise_no_feature(values[wrong[0]], f"{name(row)}, column {wrong[0] - indptr[row]}", where)
+        row, column = divmod(int(wrong[0]), int(lengths[0]))
+        raise_no_feature(values[wrong[0]], f"{name(row)}, column {column}", where)
     dense = values.astype(np.float32).reshape(len(lengths), -1)
     return sparse.csr_matrix(dense) if np.count_nonzero(dense) * 4 < dense.size else dense
 
 
-def _positions(
-    indptr: NDArray[np.int64], rows: NDArray[np.int64], values: NDArray[Any], name: Callable[[int], str], where: object
-) -> Any:
-    """Features that are 1 if a node's list names them."""
+def positions_of(lengths: NDArray[np.int64], values: NDArray[Any], name: Callable[[int], str], where: object) -> Any:
+    """Features that are 1 if a node's list names them, by their numbers from 0.
+
+    Parameters
+    ----------
+    lengths, values, name, where
+        As of `of_lists`; the values are whole numbers that are not negative.
+
+    Returns
+    -------
+    scipy CSR, float32 (n, d)
+
+    Raises
+    ------
+    GrandPlusError
+        A number is too large.
+    """
     width = int(values.max(initial=0)) + 1
     if width > MAX_FEATURES:
-        row = int(rows[int(values.argmax())])
+        row = int(np.repeat(np.arange(len(lengths)), lengths)[int(values.argmax())])
         raise GrandPlusError(
             f"{name(row)} has feature {width - 1}", where=where, expected=f"at most {MAX_FEATURES - 1}"
         )
-    ones = np.ones(len(values), np.float32)
-    matrix = sparse.csr_matrix((ones, values.astype(np.int32), indptr), shape=(len(indptr) - 1, width))
+    ones, indptr = np.ones(len(values), np.float32), np.concatenate([[0], np.cumsum(lengths)])
+    matrix = sparse.csr_matrix((ones, values.astype(np.int32), indptr), shape=(len(lengths), width))
     matrix.sum_duplicates()
     matrix.data[:] = 1
     return matrix
-
-
-def _repeats(rows: NDArray[np.int64], values: NDArray[Any]) -> bool:
-    """Whether a list has a number twice."""
-    order = np.lexsort((values, rows))
-    return bool(np.any((np.diff(rows[order]) == 0) & (np.diff(values[order]) == 0)))
 
 
 def _npy(file: Path, ids: pa.Array) -> Any:
@@ -134,29 +174,13 @@ def _npz(file: Path, ids: pa.Array) -> Any:
 
 def _json(file: Path, ids: pa.Array) -> Any:
     """{id: list}"""
-    size, free = file.stat().st_size * _MEMORY_OF_JSON, environment.memory()
-    if size > free:
-        fix = "write the features as .npz or .parquet instead, or set GRANDPLUS_MEMORY"
-        raise GrandPlusError(f"takes {size:,} bytes to read", where=file, expected=f"at most {free:,}", fix=fix)
-    try:
-        content = json.loads(file.read_bytes(), object_pairs_hook=_once)
-    except (ValueError, RecursionError) as error:  # UnicodeDecodeError is one of them
-        raise GrandPlusError(f"is no readable JSON: {error}", where=file) from None
-    if not isinstance(content, dict) or not all(isinstance(row, list) for row in content.values()):
+    content = read_json_object(file, fix="write the features as .npz or .parquet instead, or set GRANDPLUS_MEMORY")
+    if not all(isinstance(row, list) for row in content.values()):
         raise GrandPlusError("holds something else", where=file, expected="{id: [numbers], ...}")
     lists = [_numbers(row, key, file) for key, row in content.items()]
     lengths = np.array([len(row) for row in lists], np.int64)
     values = np.array(list(itertools.chain.from_iterable(lists)) or np.zeros(0, np.int64))
     return _by_id(pa.array(list(content), pa.large_string()), lengths, values, ids, file)
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    content = dict(pairs)
-    if len(content) != len(pairs):
-        seen: set[str] = set()
-        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        raise ValueError(f"{twice!r} stands there twice")
-    return content
 
 
 def _numbers(row: list[Any], key: str, file: Path) -> list[Any]:

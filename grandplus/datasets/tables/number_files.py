@@ -76,16 +76,17 @@ def read_columns(file: Path, width: int, kind: pa.DataType, *, rows: int | None 
     GrandPlusError
         A line is something else, or there is another number of lines, or they exceed the memory at hand; with the line.
     """
-    parts, held = [], 0
+    parts, rows_read, held = list[NDArray[Any]](), 0, 0
     for batch in _batches(file, width, kind):
         part = np.empty((batch.num_rows, width), kind.to_pandas_dtype())
         for column in range(width):
             values = batch.column(column)
             if values.null_count and pa.types.is_integer(kind):
-                row = sum(map(len, parts)) + int(np.argmax(np.asarray(values.is_null())))
-                raise GrandPlusError(f"line {row + 1} lacks a number", where=file, expected=f"{width} whole numbers")
+                line = rows_read + int(np.argmax(np.asarray(values.is_null()))) + 1
+                raise GrandPlusError(f"line {line} lacks a number", where=file, expected=f"{width} whole numbers")
             part[:, column] = values.to_numpy(zero_copy_only=False)
         parts.append(part)
+        rows_read += len(part)
         held += part.nbytes
         if 2 * held > environment.memory():  # the parts, and then all in one array
             found = f"takes more than {size_text(2 * held)} to read"

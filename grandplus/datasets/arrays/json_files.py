@@ -1,0 +1,51 @@
+"""Read a JSON file that may be large or damaged."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from grandplus.runtime import environment
+from grandplus.runtime.errors import GrandPlusError
+
+MEMORY = 12  # times the size of its text, for a list of numbers as Python objects
+
+
+def read_json_object(file: Path, fix: str = "") -> dict[str, Any]:
+    """An object of a JSON file, in which each key stands once.
+
+    Parameters
+    ----------
+    file : Path
+    fix : str
+        What to do if it doesn't fit into memory.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    GrandPlusError
+        It is damaged, holds something else, or could exceed the memory at hand.
+    """
+    size, free = file.stat().st_size * MEMORY, environment.memory()
+    if size > free:
+        raise GrandPlusError(f"takes {size:,} bytes to read", where=file, expected=f"at most {free:,}", fix=fix)
+    try:
+        content = json.loads(file.read_bytes(), object_pairs_hook=_once)
+    except (ValueError, RecursionError) as error:  # UnicodeDecodeError is one of them
+        raise GrandPlusError(f"is no readable JSON: {error}", where=file) from None
+    if not isinstance(content, dict):
+        raise GrandPlusError(f"holds a {type(content).__name__}", where=file, expected="an object, like {...}")
+    return content
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    content = dict(pairs)
+    if len(content) != len(pairs):
+        seen: set[str] = set()
+        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        raise ValueError(f"{twice!r} stands there twice")
+    return content
