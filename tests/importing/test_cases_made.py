@@ -73,7 +73,6 @@ OPEN = {
     "decimal-comma-dropped": "T2",
     "semicolon-decimal-comma-no-header": "T2",
     "matrix-market-size-line": "F1",
-    "pyg-pt-file": "F2",
 }
 
 

@@ -15,6 +15,7 @@ _LFS_POINTER = b"version https://git-lfs.github.com/spec/v1"
 _HTML = re.compile(rb"<!doctype html|<html", re.IGNORECASE)
 _HEAD = 1024
 _PICKLE, _PICKLE_STOP = b"\x80", b"."
+_MORE_THAN_PICKLES = (".pt", ".pth")  # as PyTorch wrote them before version 1.6
 
 
 def is_intact(file: Path, sha256: str) -> bool:
@@ -113,7 +114,8 @@ def _no_data(file: Path) -> str:
         return "is a Git LFS pointer, not the file that it points to"
     if _HTML.search(head):
         return "is an HTML page"
-    return _truncated(file) if head.startswith(_PICKLE) and last != _PICKLE_STOP else ""
+    is_pickle = head.startswith(_PICKLE) and file.suffix not in _MORE_THAN_PICKLES
+    return _truncated(file) if is_pickle and last != _PICKLE_STOP else ""
 
 
 def _unlike_text(file: Path) -> str:
