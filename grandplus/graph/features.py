@@ -14,9 +14,92 @@ from grandplus.kernels.compiled import FLOAT32, INT64, kernel, writable
 
 Features: TypeAlias = Any  # float32 (n, d): ndarray or scipy CSR
 BLOCK = 2**16  # rows of dense features at a time
+MIN_STEPS = 2**14  # of float32 from the least to the greatest value of a column, if they aren't kept in float64
 
 MIN_FEATURES_FOR_DROPOUT = 50  # with fewer, an input is too small to do without some of them in training
 MIN_SHARE_OF_MEASUREMENTS = 0.25  # share of values other than 0, from which on features are taken for measurements
+
+
+class Ranges:
+    """The range of each column of some features, to choose the type of float that keeps the columns' variance.
+
+    float32 is right for nearly all data. It has no number between 1600000000 and 1600000128, so a column of timestamps
+    would lose what tells its values apart before its mean is subtracted.
+
+    Parameters
+    ----------
+    width : int
+        Number of columns.
+
+    Examples
+    --------
+    >>> ranges = Ranges(2)
+    >>> ranges.add(np.array([[1600000000, 0.1], [1600000001, 0.2]]))
+    >>> ranges.dtype.name, ranges.constant().tolist()
+    ('float64', [])
+    """
+
+    def __init__(self, width: int) -> None:
+        self._low, self._high = np.full(width, np.inf), np.full(width, -np.inf)
+        self._exact = np.ones(width, bool)  # in float32
+
+    def add(self, values: NDArray[Any], columns: list[int] | slice = slice(None)) -> None:
+        """Take some rows into account.
+
+        Parameters
+        ----------
+        values : (b, d) ndarray
+            Finite numbers.
+        columns : list of int or slice
+            The numbers of these d columns; by default all.
+        """
+        if not len(values):
+            return
+        self._low[columns] = np.minimum(self._low[columns], values.min(axis=0))
+        self._high[columns] = np.maximum(self._high[columns], values.max(axis=0))
+        if values.dtype != np.float32:
+            self._exact[columns] &= (values.astype(np.float32) == values).all(axis=0)
+
+    def forget(self, columns: list[int] | slice) -> None:
+        """As if nothing was added of some columns."""
+        self._low[columns], self._high[columns], self._exact[columns] = np.inf, -np.inf, True
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """float32, or float64 if a column has too few steps in float32."""
+        step = np.maximum(np.abs(self._low), np.abs(self._high)) * float(np.finfo(np.float32).eps)
+        rough = ~self._exact & (self._high > self._low) & (self._high - self._low < MIN_STEPS * step)
+        return np.dtype(np.float64 if rough.any() else np.float32)
+
+    def constant(self) -> NDArray[np.int64]:
+        """The columns that have one value only."""
+        return np.flatnonzero(self._low == self._high)
+
+
+def as_floats(matrix: NDArray[Any]) -> NDArray[Any]:
+    """Dense features in float32, or in float64 if float32 would lose the variance of a column.
+
+    Parameters
+    ----------
+    matrix : (n, d) ndarray
+        Finite numbers.
+
+    Returns
+    -------
+    float32 or float64 (n, d)
+        The same array if it has that type.
+
+    Examples
+    --------
+    >>> [as_floats(np.array([[first], [first + 1]])).dtype.name for first in (0, 2020, 2**30)]
+    ['float32', 'float32', 'float64']
+    """
+    if matrix.dtype == np.float32:
+        return matrix
+    ranges = Ranges(matrix.shape[1])
+    for rows in blocks_of(len(matrix)):
+        ranges.add(matrix[rows])
+    return matrix.astype(ranges.dtype, copy=False)
 
 
 def suited_scaling(features: Features) -> str:

@@ -114,7 +114,7 @@ class FittedFeatures:
         Returns
         -------
         float32 (m, d'), ndarray or scipy CSR
-            Computed in float64. ``as-is`` returns the rows unchanged.
+            Computed in float64. ``as-is`` returns rows of float32 unchanged.
 
         Raises
         ------
@@ -128,7 +128,9 @@ class FittedFeatures:
             return np.log1p(_dense(raw).astype(np.float64)).astype(np.float32)
         if self.kind == "onehot-degree":
             return self._one_hot(_dense(raw)[:, 0])
-        return raw if self.kind == "as-is" else row_normalize(raw.tocsr() if sp.issparse(raw) else raw)
+        if self.kind == "as-is":
+            return raw.astype(np.float32, copy=False)
+        return row_normalize(raw.tocsr() if sp.issparse(raw) else raw)
 
     def to_json(self) -> dict[str, Any]:
         """A mapping of text and lists of numbers, from which ``from_json`` makes the same again.
@@ -196,11 +198,20 @@ class FittedFeatures:
 
 def _moments(dense: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Mean and standard deviation of each column."""
-    means = dense.mean(axis=0, dtype=np.float64)
+    means = _means(dense)
     variances = sum(((dense[rows] - means) ** 2).sum(axis=0) for rows in blocks_of(len(dense))) / len(dense)
     # A rounded mean leaves a constant column a tiny variance: its values tell that it is constant.
     constant = dense.min(axis=0) == dense.max(axis=0)
     return means, np.where(constant, 0, np.sqrt(variances))
+
+
+def _means(dense: NDArray[Any]) -> NDArray[np.float64]:
+    if dense.dtype == np.float32:
+        return np.asarray(dense.mean(axis=0, dtype=np.float64))
+    # Values that need float64 may be large and alike: sums of their differences from the first row lose less.
+    first = dense[0].astype(np.float64)
+    sums = sum((dense[rows] - first).sum(axis=0) for rows in blocks_of(len(dense)))
+    return np.asarray(first + sums / len(dense))
 
 
 def _dense(features: Features) -> NDArray[Any]:

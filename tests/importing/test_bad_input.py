@@ -130,11 +130,11 @@ CASES: dict[str, tuple[dict[str, bytes], list[str], int, list[str]]] = {
         ["g.npz, train: is bool 2 x 5; expected masks of 0 and 1 over 12 nodes"],
     ),
     # --- Features
-    "NaN": (tables(swapped(b"3,b,1.5", b"3,b,nan")), FEW, 2, ["nodes.csv, column height: line 5 is nan; expected a n"]),
-    "inf": (tables(swapped(b"3,b,1.5", b"3,b,-inf")), FEW, 2, ["nodes.csv, column height: line 5 is -inf"]),
-    "absurd": (tables(swapped(b"3,b,1.5", b"3,b,1e30")), FEW, 2, ["column height: line 5 is 1e+30", "to 1e+15"]),
-    "empty feature": (tables(swapped(b"3,b,1.5", b"3,b,")), FEW, 2, ["column height: line 5 is ''; expected a number"]),
-    "text among numbers": (tables(swapped(b"3,b,1.5", b"3,b,tall")), FEW, 2, ["column height: line 5 is 'tall'"]),
+    "NaN": (tables(swapped(b"3,b,1.5", b"3,b,nan")), FEW, 2, ["nodes.csv, column height: line 5, node 3, is 'nan'"]),
+    "inf": (tables(swapped(b"3,b,1.5", b"3,b,-inf")), FEW, 2, ["nodes.csv, column height: line 5, node 3, is '-inf'"]),
+    "absurd": (tables(swapped(b"3,b,1.5", b"3,b,1e30")), FEW, 2, ["line 5, node 3, is '1e30'; expected", "to 1e+15"]),
+    "empty feature": (tables(swapped(b"3,b,1.5", b"3,b,")), FEW, 2, ["height: line 5, node 3, is ''; expected a n"]),
+    "text among numbers": (tables(swapped(b"3,b,1.5", b"3,b,tall")), FEW, 2, ["height: line 5, node 3, is 'tall'"]),
     "no npy": (tables(f_npy=b"numpy"), FEW, 2, ["f.npy: is no readable array"]),
     "NaN in JSON": (
         tables(f_json=str({f"{i}": [1.5, float("nan")] for i in range(NODES)}).replace("'", '"').replace("nan", "NaN")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from grandplus.datasets.tables.table import is_number
+from grandplus.datasets.tables.numbers import is_number
 from grandplus.runtime.errors import GrandPlusError
 
 Attributes = Mapping[str, Any]

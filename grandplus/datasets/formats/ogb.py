@@ -34,7 +34,7 @@ from grandplus.datasets.source import Reading, Source
 from grandplus.datasets.tables.class_names import class_names
 from grandplus.datasets.tables.classes import class_numbers
 from grandplus.datasets.tables.number_files import first_lines, read_columns, read_lines
-from grandplus.datasets.tables.table import is_number
+from grandplus.datasets.tables.numbers import is_number
 from grandplus.graph.adjacency import INT32_IDS
 from grandplus.runtime.errors import GrandPlusError
 

@@ -21,7 +21,7 @@ from grandplus.datasets.attributed.text import read_text
 from grandplus.datasets.formats import tables
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import Reading, Source
-from grandplus.datasets.tables.table import is_number
+from grandplus.datasets.tables.numbers import is_number
 from grandplus.runtime import environment
 from grandplus.runtime.errors import GrandPlusError
 

@@ -17,11 +17,12 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from grandplus.datasets.account import Account, FileAccount, Ids
-from grandplus.datasets.arrays.checks import LARGEST_FEATURE, raise_no_feature, raise_weighted
+from grandplus.datasets.arrays.checks import raise_weighted
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import NO_IDS, Reading, Source
 from grandplus.datasets.tables import feature_files
 from grandplus.datasets.tables.classes import class_numbers
+from grandplus.datasets.tables.features import read_columns
 from grandplus.datasets.tables.ids import (
     as_numpy,
     check_any_known,
@@ -34,7 +35,7 @@ from grandplus.datasets.tables.ids import (
     same_type,
 )
 from grandplus.datasets.tables.roles import roles_of
-from grandplus.datasets.tables.table import Table, is_number, look, unused_columns
+from grandplus.datasets.tables.table import Table, look, unused_columns
 from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.validation import Column
 
@@ -165,39 +166,5 @@ def _features(folder: Path, nodes: Table | None, how: Reading, ids: pa.Array) ->
     columns = [column for column in range(nodes.width) if column not in taken]
     if not columns:
         return None, None
-    features = np.empty((len(ids), len(columns)), np.float32)
-    row = 0
-    for pieces in nodes.pieces(columns):
-        for position, values in enumerate(pieces):
-            features[row : row + len(values), position] = _numbers(values, nodes, columns[position], row)
-        row += len(pieces[0])
+    features = read_columns(nodes, columns, ids, how.decimal)
     return features, [nodes.names[column] for column in columns] if nodes.names else None
-
-
-def _numbers(values: pa.Array, nodes: Table, column: int, row: int) -> NDArray[np.float64]:
-    """A piece of a column as float64; its first value is that of ``row``."""
-    where = f"{nodes.file}, column {nodes.named(column)}"
-    if pa.types.is_string(values.type):
-        values = _of_text(values, nodes, row, where)
-    try:
-        numbers = np.asarray(values.cast(pa.float64(), safe=False), np.float64)
-    except pa.ArrowException:
-        fix = "leave the column out: import with --ignore"
-        raise GrandPlusError(f"holds {values.type}", where=where, expected="numbers", fix=fix) from None
-    wrong = np.flatnonzero(~(np.abs(numbers) <= LARGEST_FEATURE))
-    if len(wrong):
-        raise_no_feature(values[int(wrong[0])].as_py(), nodes.line(row + int(wrong[0])), where)
-    return numbers
-
-
-def _of_text(values: pa.Array, nodes: Table, row: int, where: str) -> pa.Array:
-    lower = pc.utf8_lower(values)
-    logical = pc.is_in(lower, value_set=pa.array(["true", "false"]))
-    if pc.any(logical).as_py():
-        values = pc.if_else(logical, pc.if_else(pc.equal(lower, "true"), "1", "0"), values)
-    try:
-        return values.cast(pa.float64())
-    except pa.ArrowInvalid:
-        texts = values.to_pylist()
-        position = next((position for position, text in enumerate(texts) if not is_number(text)), 0)
-        raise_no_feature(repr(texts[position]), nodes.line(row + position), where)

@@ -18,7 +18,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from grandplus.datasets.tables.names import HEADS, LABELS, ends_by_name, is_id, is_index, is_no_end
-from grandplus.datasets.tables.table import MARKS, Table, is_number, look
+from grandplus.datasets.tables.numbers import is_number
+from grandplus.datasets.tables.table import MARKS, Table, look
 from grandplus.runtime.errors import GrandPlusError
 
 MAX_COLUMNS = 50  # of a table that are looked at as ends or ids

@@ -21,8 +21,10 @@ from grandplus.datasets.tables.evidence import (
     overlap,
     take_marked_data,
 )
+from grandplus.datasets.tables.features import text_columns
 from grandplus.datasets.tables.names import IDS, LABELS, ends_by_name
-from grandplus.datasets.tables.table import PARQUET, Table, is_number, look
+from grandplus.datasets.tables.numbers import has_fraction, is_number
+from grandplus.datasets.tables.table import PARQUET, Table, look
 from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.validation import Column
 
@@ -183,7 +185,7 @@ def _columns_of_nodes(nodes: Table, ident: int | None, asked: Reading, *, in_tab
     ignore = {nodes.column(_column(nodes, column)) for column in asked.ignore}
     if in_table:
         spare = [column for column in range(nodes.width) if column not in (ident, label)]
-        ignore |= {column for column in spare if not _mostly_numbers(nodes.values(column))}
+        ignore |= set(text_columns(nodes, spare))
         ignore |= {column for column in spare if column in nodes.index or nodes.is_empty(column)}
         ignore |= {column for column in spare if nodes.names and nodes.names[column].lower() in IDS}
     return {
@@ -233,11 +235,6 @@ def _mostly_numbers(values: list[str]) -> bool:
     return sum(map(is_number, filled)) * 2 > len(filled)
 
 
-def _fractions(values: list[str]) -> bool:
-    numbers = [float(value) for value in values if is_number(value) and value.lower() not in ("true", "false")]
-    return any(number % 1 > 0 for number in numbers)
-
-
 def _one(features: list[Path], asked: Reading) -> Path | None:
     if len(features) > 1:
         names = " and ".join(file.name for file in features)
@@ -264,7 +261,7 @@ def _label(nodes: Table, ident: int | None) -> int | None:
     rest = [column for column in rest if not nodes.is_empty(column)] or rest
     names = {name.lower(): column for column, name in enumerate(nodes.names or []) if column in rest}
     for name in LABELS:
-        if name in names and not (name == "y" and _fractions(nodes.values(names[name]))):  # fractions: a coordinate
+        if name in names and not (name == "y" and has_fraction(nodes.values(names[name]))):  # fractions: a coordinate
             return names[name]
     if len(rest) <= 1:
         return rest[0] if rest else None

@@ -25,6 +25,7 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
 from grandplus.datasets.tables.names import HEADS, is_index
+from grandplus.datasets.tables.numbers import is_number
 from grandplus.datasets.tables.text import Stream, is_as_it_stands, open_text
 from grandplus.runtime import environment
 from grandplus.runtime.errors import GrandPlusError
@@ -362,23 +363,6 @@ def delimiter_of(lines: list[str]) -> str:
 
 def _commas_are_decimal(line: str) -> bool:
     return all("," not in text or _DECIMAL.fullmatch(text) for text in _split(line, ";"))
-
-
-def is_number(text: str | None) -> bool:
-    """Whether a field is a number, or true or false.
-
-    Examples
-    --------
-    >>> [text for text in ("1.5", "true", "x", "1_000", None) if is_number(text)]
-    ['1.5', 'true']
-    """
-    if text is None or text.lower() in ("true", "false"):
-        return text is not None
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return "_" not in text  # Python allows it in numbers
 
 
 @dataclass
