@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from grandplus.datasets.source import Reading
+from grandplus.datasets.source import NO_IDS, Reading
 from grandplus.graph.settings import Preprocess
 from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.validation import checked_as
@@ -48,9 +48,15 @@ def add(commands: Any) -> None:
     tables.add_argument(
         "--ends", type=_column, nargs=2, metavar=COLUMN, help="columns that hold the two ends of an edge"
     )
-    tables.add_argument("--id", type=_column, metavar=COLUMN, help="column that holds the ids of the nodes")
+    words = f"column that holds the ids of the nodes; {NO_IDS}: line i has the label of node i, from 0"
+    tables.add_argument("--id", type=_column, metavar=COLUMN, help=words)
     tables.add_argument(
         "--label", type=_column, metavar=COLUMN, help="column that holds the class; in GML, the attribute"
+    )
+    tables.add_argument(
+        "--header",
+        metavar="yes|no",
+        help="whether the first line is a header, where the ids leave it open",
     )
     tables.add_argument(
         "--ignore",
@@ -86,6 +92,8 @@ def add(commands: Any) -> None:
     words = f"what to do where a class has fewer nodes: {_values('shortage')}"
     splits.add_argument("--shortage", metavar="KIND", help=words)
     parser.add_argument("--replace", action="store_true", help="overwrite the card of this name, if there is one")
+    words = "refuse to drop, merge or leave out anything that no option names"
+    parser.add_argument("--strict", action="store_true", help=words)
     parser.set_defaults(run=run, experiment_follows=True)
 
 
@@ -121,6 +129,7 @@ def run(arguments: argparse.Namespace) -> None:
             file_format=arguments.format,
             choices=_choices(arguments),
             replace=arguments.replace,
+            strict=arguments.strict,
         )
     print(text)
 
@@ -157,6 +166,7 @@ def _reading(arguments: argparse.Namespace, lists: dict[str, Path]) -> Reading:
         "ends": arguments.ends,
         "id": arguments.id,
         "label": arguments.label,
+        "header": arguments.header,
         "ignore": arguments.ignore or [],
         "na": arguments.na,
         "decimal": arguments.decimal,

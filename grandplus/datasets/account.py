@@ -52,6 +52,8 @@ class Account:
         Columns, arrays or attributes that are not used, each with the reason in brackets if there is one.
     dropped : dict of int
         What else is left out or merged, by what it is: "edges of weight 0". ``--strict`` refuses it, and ``unread``.
+    both_directions : bool
+        Whether the file lists each edge at both of its ends, of which the reader kept one.
 
     Examples
     --------
@@ -64,3 +66,4 @@ class Account:
     unread: Mapping[str, int] = field(default_factory=dict)
     unused: tuple[str, ...] = ()
     dropped: Mapping[str, int] = field(default_factory=dict)
+    both_directions: bool = False

@@ -18,6 +18,7 @@ from grandplus.graph.settings import Preprocess
 from grandplus.importing.card import card_text
 from grandplus.importing.gather import Gathered, gathered
 from grandplus.importing.recognise import check_files, recognise
+from grandplus.importing.reconciliation import left_out
 from grandplus.importing.report import report
 from grandplus.pipeline.card import CATALOG, check_name, write_card
 from grandplus.pipeline.preflight import check_resources
@@ -57,6 +58,7 @@ def import_files(
     file_format: str | None = None,
     choices: Choices | None = None,
     replace: bool = False,
+    strict: bool = False,
     root: Path | str = ".",
     into: Path | None = None,
 ) -> str:
@@ -78,6 +80,8 @@ def import_files(
     choices : Choices, optional
     replace : bool
         Whether a card of this name is overwritten.
+    strict : bool
+        Whether it is refused to drop, merge or leave out anything that ``read`` doesn't name.
     root : path
         The top of the checkout.
     into : Path, optional
@@ -99,7 +103,8 @@ def import_files(
         check_files([found.folder / file for file in found.origins])
         lists = id_lists(read).values()
         data = [found.folder / file for file in found.origins if file not in lists]
-        file_format, read = recognise(data, read, file_format)
+        asked = read
+        file_format, read = recognise(data, asked, file_format)
         source = _source(file_format, read, found, root, into)
         raw = read_files(found.folder, file_format, list(found.origins), checked_as(Source, source, where=name))
         chosen = chosen_preprocess(raw, choices or Choices())
@@ -111,10 +116,19 @@ def import_files(
         orders = {matrix: suited_order(graph, splits.of(0), matrix, push) for matrix in FAMILIES}
         text = card_text(*known, orders)
         settings = settings_of_card(text, name)
+        if strict:
+            _check_nothing_left_out(left_out(raw, graph, asked))
         lines = report(raw, graph, splits, settings, orders)
     with replaced(into / files[0].name, files[0]) if into else contextlib.nullcontext():
         staged = write_card(card_file, text)
     return "\n".join([*lines, *_next_steps(name, CATALOG / card_file.name, staged=staged)])
+
+
+def _check_nothing_left_out(left: list[str]) -> None:
+    if left:
+        expected = "nothing to be left out or merged, as --strict says"
+        fix = "mend the files, or name what may be left out with --ignore or --weights ignore"
+        raise GrandPlusError(f"left out or merged: {', '.join(left)}", expected=expected, fix=fix)
 
 
 def _card_file(name: str, root: Path, *, replace: bool) -> Path:

@@ -13,7 +13,7 @@ from grandplus.datasets.raw import READERS
 from grandplus.datasets.source import Reading
 from grandplus.runtime.errors import GrandPlusError
 
-_GZIP = b"\x1f\x8b"
+_SHEETS = (".xlsx", ".xls", ".ods")
 _ZIPS = (".pt", ".pth")  # PyTorch's files, which are zip archives too
 
 
@@ -87,11 +87,10 @@ def check_files(files: list[Path]) -> None:
 def _check_not_packed(file: Path) -> None:
     if file.suffix == ".npz":
         check_npz(file, [], objects=True)
+    elif file.suffix.lower() in _SHEETS:
+        raise GrandPlusError("is a workbook", where=file, expected="data", fix="save each sheet that you need as CSV")
     elif zipfile.is_zipfile(file) and file.suffix not in _ZIPS:
         raise GrandPlusError("is a zip archive", where=file, expected="data", fix="unpack it and import what it holds")
-    with file.open("rb") as stream:
-        if stream.read(2) == _GZIP and file.suffix != ".gz":
-            raise GrandPlusError("is compressed by gzip", where=file, expected="data", fix="gunzip it first")
 
 
 def _listed(files: list[Path]) -> str:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from grandplus.datasets.raw import RawGraph
@@ -14,6 +11,7 @@ from grandplus.evaluation.diagnosis.rules import diagnose_graph
 from grandplus.evaluation.orders import usual_order
 from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Splits
+from grandplus.importing.reconciliation import Entries, reconciliation
 from grandplus.pipeline.settings import Settings
 
 LISTED_CLASSES = 8  # at most
@@ -21,6 +19,10 @@ LISTED_CLASSES = 8  # at most
 
 def report(raw: RawGraph, graph: Graph, splits: Splits, settings: Settings, orders: dict[str, int]) -> list[str]:
     """A line on each of format, nodes, edges, classes, features, split, unusual orders, what is missing, and remarks.
+
+    It ends with a reconciliation: lines read and skipped, ids in edges and nodes, values that are no numbers, columns
+    that are not used, and whatever is dropped.
+
 
     A remark says what speaks against a result before anything is trained.
 
@@ -52,6 +54,7 @@ def report(raw: RawGraph, graph: Graph, splits: Splits, settings: Settings, orde
         "split": _split(raw, splits, settings),
         "order": _orders(orders),
         "missing": _missing(raw, graph),
+        **reconciliation(raw.account),
     }
     order = len(settings.matrix.weights()) - 1 if settings.needs_rows else None
     facts = GraphFacts.of_splits(graph, splits, order)
@@ -80,35 +83,15 @@ def _short(value: object) -> str:
 
 
 def _edges(raw: RawGraph, graph: Graph) -> str:
-    facts = graph.facts
+    entries = Entries.of(raw, graph)
     parts = {
-        "found in one direction only, and taken for both": one_way(raw.edges, graph),
-        "entries merged into others": facts["merged_duplicates"],
-        "self-loops dropped": facts["dropped_self_loops"],
+        "found in one direction only, and taken for both": entries.one_way,
+        "found in both directions": entries.both_ways,
+        "entries merged into others, which they repeat": entries.repeated,
+        "self-loops dropped": entries.loops,
     }
     notes = "; ".join(f"{count:,} {what}" for what, count in parts.items() if count)
-    return f"{facts['edges']:,}, of {raw.edges.shape[1]:,} entries" + (f": {notes}" if notes else "")
-
-
-def one_way(edges: NDArray[Any], graph: Graph) -> int:
-    """How many of the graph's undirected edges are listed in one direction only.
-
-    Parameters
-    ----------
-    edges : int32 or int64 (2, E)
-        As the files have them.
-    graph : Graph
-
-    Returns
-    -------
-    int
-    """
-    start, end = (part[edges[0] != edges[1]].astype(np.int64) for part in edges)
-    start *= len(graph.labels)
-    start += end
-    start.sort()
-    directed = len(start) and 1 + int((start[1:] != start[:-1]).sum())
-    return 2 * int(graph.facts["edges"]) - directed
+    return f"{graph.facts['edges']:,}, of {entries.listed:,} entries" + (f": {notes}" if notes else "")
 
 
 def _classes(graph: Graph) -> str:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from grandplus.datasets.account import Account, FileAccount
 from grandplus.datasets.arrays.checks import features_of, raise_multi_label
 from grandplus.datasets.arrays.unpickle import load_pickle
 from grandplus.datasets.raw import RawGraph
@@ -37,7 +38,8 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
     seen_labels, test_labels = _one_hot(file["ally"]), _one_hot(file["ty"])
     test = _test_index(file["test.index"], first=seen.shape[0])
     nodes = int(test.max()) + 1
-    edges = _edges(file["graph"], nodes)
+    listed = _edges(file["graph"], nodes)
+    edges = _once(listed)
     classes = seen_labels.shape[1]
     width = seen.shape[1]
     _check_shape(file["ally"], seen_labels.shape, (seen.shape[0], classes))
@@ -66,6 +68,10 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
                 "test": np.sort(test),
             }
         ],
+        account=Account(
+            files=(FileAccount(file["graph"].name, listed.shape[1], "edges"),),
+            both_directions=edges.shape[1] < listed.shape[1],
+        ),
     )
 
 
@@ -151,7 +157,7 @@ def _edges(file: Path, nodes: int) -> NDArray[np.int64]:
     degrees = [len(row) for row in graph.values()]
     start = np.repeat(np.fromiter(graph, np.int64), degrees)
     end = np.fromiter(itertools.chain.from_iterable(graph.values()), np.int64, sum(degrees))
-    return _once(np.stack([start, end]))
+    return np.stack([start, end])
 
 
 def _once(listed: NDArray[np.int64]) -> NDArray[np.int64]:
