@@ -264,7 +264,7 @@ CASES: dict[str, tuple[dict[str, bytes], list[str], int, list[str]]] = {
     "a number that is none": (tables(), ["--train-per-class", "x"], 2, ["error: --train-per-class is 'x'; expected"]),
     "weights that are none": (tables(), ["--weights", "x"], 2, ["error: --weights is 'x'; expected 'ignore'"]),
     "a column that is none": (tables(), ["--ends", "0", "b"], 2, ["error: --ends is 0; expected"]),
-    "a format that is none": (tables(), ["--format", "xls"], 2, ["--format is 'xls'; expected one of content-cites"]),
+    "a format that is none": (tables(), ["--format", "xls"], 2, ["--format is 'xls'; expected one of adjlist, content-cites"]),
     "a file that isn't there": (tables(), ["none.csv"], 2, ["none.csv: no such file"]),
     "an empty folder": (tables(), ["empty"], 2, ["empty: holds no file; expected the files of a graph"]),
 }  # fmt: skip
