@@ -65,10 +65,6 @@ RIGHT: dict[str, Right] = {
     "pyg-pt-file": Right(words=["save_dataset"], refused=True),
     "cr-line-ends": Right(counts=RING),
 }
-# Not yet right: who mends them. Take out what you have mended.
-OPEN = {
-    "matrix-market-size-line": "F1",
-}
 
 
 def test_each_case_has_its_row():
@@ -104,11 +100,7 @@ def imported(case: str, tmp_path: Path, monkeypatch: Any, capsys: Any, checkout:
     return graph
 
 
-def marked(case: str) -> Any:
-    return pytest.param(case, marks=pytest.mark.xfail(reason=OPEN[case], strict=True)) if case in OPEN else case
-
-
-@pytest.mark.parametrize("case", [marked(case) for case in RIGHT])
+@pytest.mark.parametrize("case", RIGHT)
 def test_it_is_right(case, tmp_path, monkeypatch, capsys, checkout):
     graph = imported(case, tmp_path, monkeypatch, capsys, checkout)
     if case == "big-offset-feature":  # 0 and 1 in turn, standardized

@@ -1,4 +1,4 @@
-"""A file with the edges only, beside tables with labels and features: it is read as the edge table that it stands for."""
+"""A file with edges only, beside tables with labels and features: it is read as the edge table that it stands for."""
 
 from __future__ import annotations
 
@@ -34,14 +34,15 @@ class Tables(Protocol):
         """See `grandplus.datasets.formats.Format`."""
 
 
-def reading_beside(graph: AttributedGraph, others: list[Path], asked: Reading, tables: Tables) -> Reading | None:
+def reading_beside(graph: AttributedGraph, others: dict[str, Path], asked: Reading, tables: Tables) -> Reading | None:
     """How to read the tables beside a file of edges.
 
     Parameters
     ----------
     graph : AttributedGraph
         What the file holds.
-    others : list of Path
+    others : dict of Path
+        The tables, and files of features, by what the card calls them.
     asked : Reading
         What the user says of them; it is kept.
     tables : module
@@ -52,24 +53,23 @@ def reading_beside(graph: AttributedGraph, others: list[Path], asked: Reading, t
     Reading or None
         ``edges`` is the name of the file.
     """
-    with _as_tables(graph, {file.name: file for file in others}) as (folder, edges):
-        files = [folder / edges, *(folder / file.name for file in others)]
+    with _as_tables(graph, others) as (folder, edges):
+        files = [folder / edges, *(folder / name for name in others)]
         reading = tables.recognise(files, _of_edge_table(asked, edges))
     if reading is None:
         return None
     return reading.model_copy(update={"edges": graph.where.name, "ends": None})
 
 
-def read_beside(graph: AttributedGraph, folder: Path, others: list[str], source: Source, tables: Tables) -> RawGraph:
+def read_beside(graph: AttributedGraph, others: dict[str, Path], source: Source, tables: Tables) -> RawGraph:
     """Read a file of edges and the tables beside it.
 
     Parameters
     ----------
     graph : AttributedGraph
         What the file holds. A node that no edge names is one all the same.
-    folder : Path
-    others : list of str
-        Names of the tables.
+    others : dict of Path
+        The tables, and files of features, by what the card calls them.
     source : Source
         As ``reading_beside`` says.
     tables : module
@@ -85,7 +85,7 @@ def read_beside(graph: AttributedGraph, folder: Path, others: list[str], source:
         Edges have weights, a table names a node that the file lacks although it lists all, or a table is wrong.
     """
     check_weights(graph, source.read)
-    with _as_tables(graph, {name: folder / name for name in others}) as (temporary, edges):
+    with _as_tables(graph, others) as (temporary, edges):
         how = source.model_copy(update={"read": _of_edge_table(source.read, edges)})
         raw = tables.read(temporary, [edges, *others], how)
     if graph.lists_all:
@@ -93,7 +93,7 @@ def read_beside(graph: AttributedGraph, folder: Path, others: list[str], source:
         other = next((name for name in as_numpy(pa.array(raw.node_ids).cast(pa.string())) if name not in known), None)
         if other is not None:
             expected = f"a node of {graph.where.name}, such as {', '.join(graph.ids[:2])}"
-            where = folder / source.read.nodes if source.read.nodes else graph.where
+            where = others.get(source.read.nodes or "", graph.where)
             raise GrandPlusError(f"names node {other!r}", where=where, expected=expected)
     account = _renamed(raw.account, edges, graph)
     return replace(raw, edges=raw.edges[:, : graph.edges.shape[1]], account=account)
@@ -135,4 +135,9 @@ def _renamed(account: Account, edges: str, graph: AttributedGraph) -> Account:
         for entry in account.files
     )
     attributes = [f"{name} (of {graph.where.name})" for name in (*graph.attributes, *graph.edge_attributes)]
-    return replace(account, files=files, unused=(*account.unused, *attributes, *graph.unused))
+    return replace(
+        account,
+        files=files,
+        unused=(*account.unused, *attributes, *graph.unused),
+        dropped={**account.dropped, **graph.dropped},
+    )

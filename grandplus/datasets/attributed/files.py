@@ -42,7 +42,7 @@ def recognise_graph(
     matching = [file for file in files if file.name.lower().endswith(suffix)]
     if len(matching) != 1:
         return None
-    others = [file for file in files if file not in matching]
+    others = {file.name: file for file in files if file not in matching}
     graph = parse(matching[0])
     return reading_beside(graph, others, asked, tables) if others else reading_of(graph, asked, classes)
 
@@ -65,6 +65,6 @@ def read_graph(folder: Path, files: list[str], source: Source, suffix: str, pars
     """
     matching = [name for name in files if name.lower().endswith(suffix)]
     file = folder / matching[0] if len(matching) == 1 else pick(folder, files, suffix)
-    others = [name for name in files if name not in matching]
+    others = {name: folder / name for name in files if name not in matching}
     graph = parse(file)
-    return read_beside(graph, folder, others, source, tables) if others else raw_graph(graph, source)
+    return read_beside(graph, others, source, tables) if others else raw_graph(graph, source)

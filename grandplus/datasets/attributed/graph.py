@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from grandplus.datasets.tables.numbers import is_number
 from grandplus.runtime.errors import GrandPlusError
 
 Attributes = Mapping[str, Any]
 TEXT, NUMBERS, VECTORS, EMPTY, OTHER = "text", "numbers", "vectors", "empty", "neither text nor numbers"
+_LOGICAL = {"true": 1.0, "false": 0.0}
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class AttributedGraph:
         The values of each attribute, node by node; None where a node lacks it.
     edges : int64 (2, E)
         Positions in ``ids``.
-    edge_attributes : dict of list
+    edge_attributes : dict of list or ndarray
         Likewise, edge by edge.
     names : frozenset of str
         Attributes that the format means to be names of nodes: no features, and classes only if one asks for them.
@@ -41,17 +41,20 @@ class AttributedGraph:
         Lines that are no data, by the reason.
     unused : tuple of str
         What else the file holds that is not used.
+    dropped : dict of int
+        What is left out, see `grandplus.datasets.account.Account`.
     """
 
     where: Path
     ids: list[str]
     attributes: dict[str, list[Any]]
     edges: NDArray[np.int64]
-    edge_attributes: dict[str, list[Any]]
+    edge_attributes: dict[str, Any]
     names: frozenset[str] = frozenset()
     lists_all: bool = True
     skipped: Mapping[str, int] = field(default_factory=dict)
     unused: tuple[str, ...] = ()
+    dropped: Mapping[str, int] = field(default_factory=dict)
 
 
 def attributed_graph(
@@ -166,15 +169,19 @@ def as_number(value: Any) -> float | None:
 
     Examples
     --------
-    >>> as_number("1.5"), as_number(True), as_number("x")
-    (1.5, 1.0, None)
+    >>> as_number("1.5"), as_number(True), as_number("x"), as_number("1_000")
+    (1.5, 1.0, None, None)
     """
-    if not _is_number(value):
+    if not isinstance(value, str):
+        return float(value) if isinstance(value, int | float | np.number) else None
+    text = value.strip().lower()
+    if text in _LOGICAL:
+        return _LOGICAL[text]
+    try:
+        return None if "_" in text else float(text)  # which Python allows in numbers
+    except ValueError:
         return None
-    if isinstance(value, str) and value.lower() in ("true", "false"):
-        return float(value.lower() == "true")
-    return float(value)
 
 
 def _is_number(value: Any) -> bool:
-    return is_number(value.strip()) if isinstance(value, str) else isinstance(value, int | float | np.number)
+    return as_number(value) is not None

@@ -16,6 +16,7 @@ from grandplus.datasets.source import Reading, Source
 from grandplus.datasets.tables.classes import class_numbers
 from grandplus.datasets.tables.ids import as_numpy, first_repeated, order_of, same_type
 from grandplus.datasets.tables.names import WEIGHTS
+from grandplus.graph.features import as_floats
 from grandplus.runtime.errors import GrandPlusError
 
 
@@ -107,7 +108,7 @@ def _ids(graph: AttributedGraph, how: Reading) -> pa.Array:
     return ids
 
 
-def _features(graph: AttributedGraph, how: Reading, ids: pa.Array) -> tuple[NDArray[np.float32], list[str]]:
+def _features(graph: AttributedGraph, how: Reading, ids: pa.Array) -> tuple[NDArray[Any], list[str]]:
     columns: dict[str, list[Any]] = {}
     for name, values in graph.attributes.items():
         if name in (how.id, how.label, *how.ignore):
@@ -117,7 +118,7 @@ def _features(graph: AttributedGraph, how: Reading, ids: pa.Array) -> tuple[NDAr
             columns |= {f"{name} {number}": list(part) for number, part in enumerate(parts)}
         else:
             columns[name] = values
-    features = np.empty((len(ids), len(columns)), np.float32)
+    features = np.empty((len(ids), len(columns)))
     for column, (name, values) in enumerate(columns.items()):
         numbers = np.array([np.nan if (number := as_number(value)) is None else number for value in values])
         wrong = np.flatnonzero(~(np.abs(numbers) <= LARGEST_FEATURE))
@@ -126,7 +127,7 @@ def _features(graph: AttributedGraph, how: Reading, ids: pa.Array) -> tuple[NDAr
             text = "missing" if values[row] is None else repr(values[row])
             raise_no_feature(text, f"of node {ids[row]}, {name}", graph.where)
         features[:, column] = numbers
-    return features, list(columns)
+    return as_floats(features), list(columns)
 
 
 def _account(graph: AttributedGraph, how: Reading, features: list[str] | None) -> Account:
@@ -138,4 +139,4 @@ def _account(graph: AttributedGraph, how: Reading, features: list[str] | None) -
         FileAccount(name, len(graph.ids), "nodes"),
         FileAccount(name, graph.edges.shape[1], "edges", graph.skipped),
     )
-    return Account(files, unused=(*unused, *of_edges, *graph.unused))
+    return Account(files, unused=(*unused, *of_edges, *graph.unused), dropped=graph.dropped)

@@ -1,4 +1,4 @@
-"""Adjacency lists: each line has a node and its neighbours, separated by spaces; labels are in a table beside it."""
+"""Adjacency lists: each line has a node and its neighbours, between spaces or tabs; labels are in a table beside it."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from grandplus.runtime.errors import GrandPlusError
 SUFFIX = ".adjlist"
 _MEMORY = 20  # times the text
 _LINE_ENDS = re.compile(r"\r\n|\r|\n")
+_TAB = "\t"
 _DATE = "# GMT "  # how the second line begins that networkx writes, below the command
 _COMMENT = re.compile(r"#(\s|$)")
 
@@ -26,7 +27,16 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
 
     See `grandplus.datasets.formats.Format`.
     """
-    return read_graph(folder, files, source, SUFFIX, _graph, tables)
+    graph = read_graph(folder, files, source, SUFFIX, _graph, tables)
+    file = next(folder / name for name in files if name.lower().endswith(SUFFIX))
+    if _TAB not in read_text(file, 1):
+        spaced = next(
+            (name for name in graph.node_ids.tolist() if isinstance(name, str) and name.split() != [name]), None
+        )
+        if spaced is not None:
+            found = f"a table beside it names node {spaced!r}, and the words of this file are separated by spaces"
+            raise GrandPlusError(found, where=file, expected="ids without spaces", fix="separate the ids by tabs")
+    return graph
 
 
 def recognise(files: list[Path], asked: Reading) -> Reading | None:
@@ -40,7 +50,9 @@ def recognise(files: list[Path], asked: Reading) -> Reading | None:
 def _graph(file: Path) -> AttributedGraph:
     lines = _LINE_ENDS.split(read_text(file, _MEMORY))
     top = 1 if len(lines) > 1 and lines[1].startswith(_DATE) and lines[0].startswith("#") else 0
-    data = {number: line.split() for number, line in enumerate(lines[top:], top + 1) if not _COMMENT.match(line)}
+    full = {number: line for number, line in enumerate(lines[top:], top + 1) if not _COMMENT.match(line)}
+    separator = _TAB if any(_TAB in line for line in full.values()) else None  # None: any spaces
+    data = {number: [word for word in line.strip().split(separator) if word] for number, line in full.items()}
     rows = {number: row for number, row in data.items() if row}
     wrong = next((number for number, row in rows.items() if "{" in "".join(row)), None)
     if wrong is not None:

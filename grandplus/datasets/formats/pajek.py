@@ -16,12 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from grandplus.datasets.attributed.files import read_graph, recognise_graph
-from grandplus.datasets.attributed.graph import AttributedGraph, attributed_graph
+from grandplus.datasets.attributed.graph import AttributedGraph, as_number, attributed_graph
 from grandplus.datasets.attributed.text import read_text
 from grandplus.datasets.formats import tables
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import Reading, Source
-from grandplus.datasets.tables.numbers import is_number
 from grandplus.runtime import environment
 from grandplus.runtime.errors import GrandPlusError
 
@@ -165,7 +164,7 @@ def _add_vertex(network: _Network, words: list[str], number: int) -> None:
     if vertex in network.attributes:
         raise GrandPlusError(f"line {number} has vertex {vertex} again", where=network.file, expected="each once")
     rest = words[2:]
-    coordinates = next((place for place, word in enumerate(rest[:3]) if not is_number(word)), min(len(rest), 3))
+    coordinates = next((place for place, word in enumerate(rest[:3]) if as_number(word) is None), min(len(rest), 3))
     rest = rest[coordinates:]
     rest = rest[len(rest) % 2 :]  # the shape
     pairs = zip(rest[::2], rest[1::2], strict=True)
@@ -192,10 +191,11 @@ def _add_row(network: _Network, words: list[str], number: int) -> None:
     """A row of the adjacency."""
     network.rows += 1
     row = network.vertex(str(network.rows), number)
-    if len(words) != network.count or not all(map(is_number, words)):
+    numbers = [as_number(word) for word in words]
+    if len(words) != network.count or None in numbers:
         expected = f"{network.count} numbers, a row of the matrix"
         raise GrandPlusError(f"line {number} has {len(words)} words", where=network.file, expected=expected)
-    network.edges += [(row, end, {"weight": word}) for end, word in enumerate(words, 1) if float(word) != 0]
+    network.edges += [(row, end, {"weight": number}) for end, number in enumerate(numbers, 1) if number != 0]
 
 
 _SECTIONS: dict[str, Callable[[_Network, list[str], int], None]] = {
