@@ -36,6 +36,7 @@ class Card(Section):
 
     title: str
     citation: str
+    licence: str | None = None  # of the data; null: not known
     expect: Expect | None = None  # null: not checked
     source: Source
     preprocess: Preprocess

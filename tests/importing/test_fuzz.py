@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import tempfile
 from pathlib import Path
 
@@ -74,6 +75,17 @@ NODE_LINK = b"""{"directed": false, "graph": {}, "nodes": [{"id": "a", "class": 
 ADJACENCY_LIST = b"#nodes.py\n# GMT Sun Nov 29\n#\n" + b"".join(b"%d %d\n" % edge for edge in EDGES)
 JSON = b"{%s}" % b", ".join(b'"%d": [%d, 3]' % (i, i) for i in range(NODES))
 # Files that are right, of which the first is spoiled.
+WIKICS = json.dumps(
+    {
+        "features": [[0.5], [1], [2]],
+        "labels": [0, 1, 1],
+        "links": [[1], [0, 2], []],
+        "train_masks": [[True, False, False]],
+        "stopping_masks": [[False, True, False]],
+        "val_masks": [[False, True, False]],
+        "test_mask": [False, False, True],
+    }
+).encode()
 RIGHT = {
     "edges": {"edges.csv": edges_csv(), "nodes.csv": nodes_csv()},
     "spaces": {"edges.txt": edges_csv().replace(b",", b"  "), "nodes.csv": nodes_csv()},
@@ -91,6 +103,7 @@ RIGHT = {
     "adjacency list": {"graph.adjlist": ADJACENCY_LIST, "nodes.csv": nodes_csv()},
     "geom-gcn": {"n.txt": GEOM, "e.txt": b"node_id\tnode_id\n0\t1\n2\t3\n"},
     "content": {"x.content": b"p1\t0\t1\tA\np2\t1\t0\tB\n", "x.cites": b"p1\tp2\n"},
+    "wikics": {"data.json": WIKICS},
     "csr-npz": {"x.npz": npz(**CSR, labels=LABELS)},
     "edges-npz": {"x.npz": npz(edges=np.array([[0, 1]]), node_labels=LABELS, train_masks=LABELS == 1)},
     "object-npz": {"x.npz": npz(adj_matrix=thing(MATRIX), node_attr=thing(MATRIX), node_label=LABELS)},
