@@ -36,7 +36,7 @@ class RawGraph:
     nodes : int
         Number of nodes n.
     features : float32 (n, d) ndarray or scipy CSR, or None
-        Not scaled; None where the files have none.
+        Not scaled; float64 where float32 would lose the variance of a column; None where the files have none.
     labels : int64 (n,)
         Class numbers; -1 where unknown.
     classes : list of str

@@ -16,6 +16,7 @@ from grandplus.evaluation.suited import suited_top_k
 from grandplus.graph.features import suited_scaling
 from grandplus.graph.settings import Preprocess
 from grandplus.importing.card import card_text
+from grandplus.importing.constant import with_constant_columns
 from grandplus.importing.gather import Gathered, gathered
 from grandplus.importing.recognise import check_files, recognise
 from grandplus.importing.reconciliation import left_out
@@ -118,7 +119,7 @@ def import_files(
         settings = settings_of_card(text, name)
         if strict:
             _check_nothing_left_out(left_out(raw, graph, asked))
-        lines = report(raw, graph, splits, settings, orders)
+        lines = report(with_constant_columns(raw, graph), graph, splits, settings, orders)
     with replaced(into / files[0].name, files[0]) if into else contextlib.nullcontext():
         staged = write_card(card_file, text)
     return "\n".join([*lines, *_next_steps(name, CATALOG / card_file.name, staged=staged)])

@@ -14,6 +14,7 @@ from scipy import sparse
 
 from grandplus.datasets.source import Source
 from grandplus.graph.adjacency import INT32_IDS
+from grandplus.graph.features import as_floats
 from grandplus.runtime.errors import GrandPlusError
 
 # What numpy can raise when it reads a damaged array, whose header is a Python expression.
@@ -220,7 +221,7 @@ def _row_of(position: int, indptr: NDArray[Any]) -> int:
 
 
 def features_of(matrix: Any, nodes: int, where: object) -> Any:
-    """Check a matrix of features, and make it float32.
+    """Check a matrix of features, and make it float32, or float64 where float32 would lose the variance of a column.
 
     Parameters
     ----------
@@ -232,7 +233,7 @@ def features_of(matrix: Any, nodes: int, where: object) -> Any:
 
     Returns
     -------
-    float32 (n, d)
+    float32 or float64 (n, d)
         An ndarray, or a scipy CSR matrix without duplicates and explicit zeros.
 
     Raises
@@ -248,31 +249,36 @@ def features_of(matrix: Any, nodes: int, where: object) -> Any:
     return _sparse_features(matrix, where) if sparse.issparse(matrix) else _dense_features(matrix, where)
 
 
-def _dense_features(matrix: NDArray[Any], where: object) -> NDArray[np.float32]:
-    with np.errstate(over="ignore"):  # values that become infinite are refused below
-        features = matrix.astype(np.float32, copy=False)
-    for first in range(0, len(features), ROWS_AT_A_TIME):
-        rows = features[first : first + ROWS_AT_A_TIME]
-        right = (np.abs(rows) <= LARGEST_FEATURE).all(axis=1)
+def _dense_features(matrix: NDArray[Any], where: object) -> NDArray[Any]:
+    for first in range(0, len(matrix), ROWS_AT_A_TIME):
+        rows = matrix[first : first + ROWS_AT_A_TIME]
+        right = np.abs(rows if rows.dtype.kind == "f" else rows.astype(np.float64)) <= LARGEST_FEATURE
         if not right.all():
-            row = int(right.argmin())
-            column = int((np.abs(rows[row]) <= LARGEST_FEATURE).argmin())
+            row, column = map(int, np.argwhere(~right)[0])
             raise_no_feature(matrix[first + row, column], f"row {first + row}, column {column}", where)
-    return features
+    return as_floats(matrix)
 
 
 def _sparse_features(matrix: Any, where: object) -> Any:
-    with np.errstate(over="ignore"):
-        features = matrix.tocsr().astype(np.float32, copy=False)
-    right = np.abs(features.data) <= LARGEST_FEATURE
+    given = matrix.tocsr()
+    right = np.abs(given.data if given.dtype.kind == "f" else given.data.astype(np.float64)) <= LARGEST_FEATURE
     if not right.all():
         position = int(right.argmin())
-        row = _row_of(position, features.indptr)
-        raise_no_feature(features.data[position], f"row {row}, column {features.indices[position]}", where)
+        row = _row_of(position, given.indptr)
+        raise_no_feature(given.data[position], f"row {row}, column {given.indices[position]}", where)
+    features = given.astype(_floats_of(given), copy=False)
     features.sum_duplicates()
     if not features.data.all():
         features.eliminate_zeros()  # which writes even where there are none, and what is given may be read-only
     return features
+
+
+def _floats_of(matrix: Any) -> Any:
+    """The type of floats for sparse features; only columns without a zero may be large numbers that are alike."""
+    if matrix.dtype == np.float32:
+        return np.float32
+    filled = np.flatnonzero(np.bincount(matrix.indices, minlength=matrix.shape[1]) == matrix.shape[0])
+    return as_floats(matrix[:, filled].toarray()).dtype if len(filled) else np.float32
 
 
 def raise_no_feature(value: object, position: str, where: object) -> NoReturn:

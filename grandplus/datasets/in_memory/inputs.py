@@ -30,7 +30,7 @@ class Inputs:
         Row numbers, with duplicates, self-loops and any direction.
     nodes : int
     features : ndarray or scipy.sparse.csr_array of float32, shape (n, d), or None
-        All values are finite. It may share memory with X.
+        All values are finite. float64 where float32 would lose the variance of a column. It may share memory with X.
     feature_names : list of str or None
         The columns of a DataFrame, if all are named by text.
     node_ids : ndarray, shape (n,), or None
@@ -139,13 +139,14 @@ def _count(rows: Any) -> int:
     return int(shape[0])
 
 
-def _frame_values(frame: Any) -> NDArray[np.float32]:
+def _frame_values(frame: Any) -> NDArray[Any]:
     for name, kind in zip(frame.columns, frame.dtypes, strict=True):
         if getattr(kind, "kind", "O") not in "biuf":
             expected, fix = "numbers", "encode it as numbers, or leave it out"
             raise ArgumentError(f"column {name!r} holds {kind}", where="X", expected=expected, fix=fix)
     try:
-        return np.asarray(frame.to_numpy(np.float32))
+        small = all(np.can_cast(getattr(kind, "numpy_dtype", kind), np.float32) for kind in frame.dtypes)
+        return np.asarray(frame.to_numpy(np.float32 if small else np.float64))
     except (TypeError, ValueError) as error:  # such as missing values among whole numbers
         raise ArgumentError(f"is no array: {error}", where="X") from None
 

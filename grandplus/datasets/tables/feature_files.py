@@ -23,6 +23,7 @@ from grandplus.datasets.arrays.json_files import read_json_object
 from grandplus.datasets.arrays.npz import read_scipy_npz
 from grandplus.datasets.tables.ids import as_numpy, first_repeated, ids_of, rows_of, same_type
 from grandplus.datasets.tables.table import look
+from grandplus.graph.features import as_floats
 from grandplus.runtime.errors import GrandPlusError
 
 MAX_FEATURES = 2**31 - 1  # as columns are int32
@@ -39,7 +40,7 @@ def read(file: Path, ids: pa.Array) -> Any:
 
     Returns
     -------
-    float32 (n, d) ndarray or scipy CSR
+    (n, d) ndarray or scipy CSR of the floats of `grandplus.graph.features.as_floats`
         A row for each id.
 
     Raises
@@ -66,7 +67,7 @@ def of_lists(lengths: NDArray[np.int64], values: NDArray[Any], name: Callable[[i
 
     Returns
     -------
-    float32 (n, d) ndarray or scipy CSR
+    (n, d) ndarray or scipy CSR of the floats of `grandplus.graph.features.as_floats`
 
     Raises
     ------
@@ -115,7 +116,7 @@ def vectors_of(lengths: NDArray[np.int64], values: NDArray[Any], name: Callable[
 
     Returns
     -------
-    float32 (n, d) ndarray or scipy CSR
+    (n, d) ndarray or scipy CSR of the floats of `grandplus.graph.features.as_floats`
 
     Raises
     ------
@@ -130,7 +131,7 @@ def vectors_of(lengths: NDArray[np.int64], values: NDArray[Any], name: Callable[
     if len(wrong):
         row, column = divmod(int(wrong[0]), int(lengths[0]))
         raise_no_feature(values[wrong[0]], f"{name(row)}, column {column}", where)
-    dense = values.astype(np.float32).reshape(len(lengths), -1)
+    dense = as_floats(values.reshape(len(lengths), -1))
     return sparse.csr_matrix(dense) if np.count_nonzero(dense) * 4 < dense.size else dense
 
 
