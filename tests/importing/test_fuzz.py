@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from own import EDGES, NODES, edges_csv, nodes_csv, npz, ring, thing
 from scipy import sparse
+from scipy.io import mmwrite, savemat
 
 from grandplus.datasets.raw import RawGraph, read_files
 from grandplus.datasets.source import Reading, Source
@@ -43,6 +44,19 @@ def npy(array: np.ndarray) -> bytes:
 def matrix() -> bytes:
     out = io.BytesIO()
     sparse.save_npz(out, MATRIX)
+    return out.getvalue()
+
+
+def matrix_market() -> bytes:
+    out = io.BytesIO()
+    mmwrite(out, MATRIX, symmetry="general")
+    return out.getvalue()
+
+
+def matlab(*, compressed: bool) -> bytes:
+    out = io.BytesIO()
+    arrays = {"A": MATRIX.tocsc(), "X": np.ones((NODES, 2)), "y": LABELS}
+    savemat(out, arrays, do_compression=compressed)
     return out.getvalue()
 
 
@@ -100,6 +114,9 @@ RIGHT = {
     "pajek": {"graph.net": PAJEK},
     "partition": {"graph.clu": b"*Vertices 3\n1\n1\n2\n", "graph.net": PAJEK.replace(b"class", b"kind")},
     "node-link": {"graph.json": NODE_LINK},
+    "matrix market": {"a.mtx": matrix_market(), "nodes.csv": nodes_csv({0: "12,a,1,1"})},
+    "matlab": {"label.mat": matlab(compressed=False)},
+    "matlab, compressed": {"label.mat": matlab(compressed=True)},
     "adjacency list": {"graph.adjlist": ADJACENCY_LIST, "nodes.csv": nodes_csv()},
     "geom-gcn": {"n.txt": GEOM, "e.txt": b"node_id\tnode_id\n0\t1\n2\t3\n"},
     "content": {"x.content": b"p1\t0\t1\tA\np2\t1\t0\tB\n", "x.cites": b"p1\tp2\n"},

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import networkx as nx
+import numpy as np
 import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from random_graphs import PLAIN_IDS, RandomGraph, random_graphs, same_graph
+from scipy import sparse
+from scipy.io import mmwrite, savemat
 
 from grandplus.datasets.raw import RawGraph, read_files
 from grandplus.datasets.source import Reading, Source
@@ -73,6 +79,56 @@ def pajek_and_table(graph: RandomGraph, folder: Path) -> None:
     node_table(graph, folder / "nodes.csv")
 
 
+def counted(graph: RandomGraph) -> RandomGraph:
+    """The same graph, whose nodes are called 1, 2, …"""
+    return replace(graph, ids=[str(row + 1) for row in range(len(graph.ids))])
+
+
+def adjacency(graph: RandomGraph, *, symmetric: bool = False) -> sparse.coo_array:
+    """An edge that repeats is one entry."""
+    nodes, (start, end) = len(graph.ids), np.array(graph.edges).T
+    matrix = sparse.coo_array((np.ones(len(start)), (start, end)), shape=(nodes, nodes))
+    return ((matrix + matrix.T if symmetric else matrix) > 0).astype(float).tocoo()
+
+
+def matrix_market(
+    graph: RandomGraph, folder: Path, *, kind: str, packed: bool = False, symmetric: bool = False
+) -> None:
+    """A pattern, or whole numbers, all 1; general or symmetric; packed by gzip."""
+    file, matrix = folder / "graph.mtx", adjacency(graph, symmetric=symmetric)
+    symmetry = "symmetric" if symmetric else "general"
+    mmwrite(file, matrix, comment="of scipy", field=kind, symmetry=symmetry)
+    if packed:
+        (folder / "graph.mtx.gz").write_bytes(gzip.compress(file.read_bytes()))
+        file.unlink()
+    node_table(graph, folder / "nodes.csv")
+
+
+def two_matrices(graph: RandomGraph, folder: Path) -> None:
+    """Features as a matrix too."""
+    mmwrite(folder / "adj.mtx", adjacency(graph))
+    if graph.features is not None:
+        mmwrite(folder / "x.mtx", sparse.coo_array(graph.features))
+    node_table(replace(graph, features=None), folder / "labels.csv")
+
+
+def matlab(graph: RandomGraph, folder: Path, *, compressed: bool = False) -> None:
+    labels: object = np.array([label or "" for label in graph.labels], object)
+    if all(label is None or label.isdecimal() for label in graph.labels):
+        labels = np.array([[-1.0 if label is None else float(label)] for label in graph.labels])
+    features = {} if graph.features is None else {"X": graph.features}
+    arrays = {"network": sparse.csc_array(adjacency(graph)), "group": labels, "note": "of scipy", **features}
+    savemat(folder / "g.mat", arrays, do_compression=compressed)
+
+
+BY_ROW: dict[str, Callable[[RandomGraph, Path], None]] = {
+    "pattern": partial(matrix_market, kind="pattern"),
+    "whole numbers, symmetric": partial(matrix_market, kind="integer", symmetric=True),
+    "real numbers, packed": partial(matrix_market, kind="real", packed=True),
+    "two matrices": two_matrices,
+    "matlab": matlab,
+    "matlab, compressed": partial(matlab, compressed=True),
+}
 WRITERS: dict[str, Callable[[RandomGraph, Path], None]] = {
     "gml": gml,
     "graphml": graphml,
@@ -116,3 +172,14 @@ def test_plain_ids_are_not_refused(writer, data):
     with tempfile.TemporaryDirectory() as folder:
         WRITERS[writer](graph, Path(folder))
         same_graph(graph, read(Path(folder)))
+
+
+@pytest.mark.parametrize("writer", BY_ROW)
+@settings(max_examples=20)
+@given(graph=random_graphs(["positions"]))
+def test_nodes_are_the_rows_of_a_matrix(writer, graph):
+    with tempfile.TemporaryDirectory() as folder:
+        BY_ROW[writer](counted(graph), Path(folder))
+        raw = read(Path(folder))
+        same_graph(counted(graph), raw)
+        assert raw.node_ids.tolist() == list(range(1, raw.nodes + 1))

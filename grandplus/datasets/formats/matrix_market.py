@@ -10,27 +10,24 @@ from __future__ import annotations
 import contextlib
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-import numpy as np
 from scipy import sparse
 
-from grandplus.datasets.attributed.beside import read_beside, reading_beside
+from grandplus.datasets.attributed.beside import reading_beside
 from grandplus.datasets.attributed.graph import AttributedGraph
+from grandplus.datasets.attributed.matrices import matrix_graph, read_matrix_beside
 from grandplus.datasets.attributed.raw_graph import raw_graph
 from grandplus.datasets.formats import tables
 from grandplus.datasets.raw import RawGraph
-from grandplus.datasets.source import NO_IDS, Reading, Source
-from grandplus.datasets.tables.ids import ids_of
-from grandplus.datasets.tables.table import look
+from grandplus.datasets.source import Reading, Source
 from grandplus.runtime import environment
 from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.sizes import size_text
 
 SUFFIXES = (".mtx", ".mtx.gz")
-_BY_ROW = (".npy", ".npz")
 _BYTES_OF_ENTRY = 64  # in memory, with the copies that are made
 _BYTES_OF_ROW = 100
 _SHORTEST_LINE = 4  # bytes of "1 1\n"
@@ -42,22 +39,14 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
 
     See `grandplus.datasets.formats.Format`.
     """
-    how = source.read
     matrices = [folder / name for name in files if name.lower().endswith(SUFFIXES)]
-    adjacency, features = _roles(matrices, how)
-    without_ids = how.id == NO_IDS
-    graph = _graph(adjacency, first=0 if without_ids else 1)
+    adjacency, features = _roles(matrices, source.read)
+    graph = _graph(adjacency, source.read)
     others = {name: folder / name for name in files if folder / name not in matrices}
     if not others and features is None:
         return raw_graph(graph, source)
-    _check_order(folder, how, len(graph.ids))
     with _with_features(others, features) as named:
-        raw = read_beside(graph, named, source, tables)
-    if without_ids and raw.account.ids is not None and raw.account.ids.only_edges:
-        lines = len(graph.ids) - raw.account.ids.only_edges
-        expected = f"{len(graph.ids)}, as {adjacency.name} has rows"
-        raise GrandPlusError(f"has {lines} lines of data", where=folder / (how.nodes or ""), expected=expected)
-    return replace(raw, node_ids=raw.node_ids + 1) if without_ids else raw
+        return read_matrix_beside(graph, named, source, tables)
 
 
 def recognise(files: list[Path], asked: Reading) -> Reading | None:
@@ -73,7 +62,7 @@ def recognise(files: list[Path], asked: Reading) -> Reading | None:
     if not others and features is None:
         return asked.model_copy(update={"edges": None})
     with _with_features(others, features) as named:
-        return reading_beside(_graph(adjacency, first=0 if asked.id == NO_IDS else 1), named, asked, tables)
+        return reading_beside(_graph(adjacency, asked), named, asked, tables)
 
 
 @dataclass(frozen=True)
@@ -127,22 +116,8 @@ def _roles(matrices: list[Path], how: Reading) -> tuple[Path, Path | None]:
     return chosen[0], features
 
 
-def _graph(file: Path, first: int) -> AttributedGraph:
-    """Nodes are called by the numbers of the rows, which begin with ``first``."""
-    header = _header(file)
-    matrix = _matrix(file).tocoo()
-    stored = matrix.row >= matrix.col if header.symmetric else np.ones(matrix.nnz, bool)
-    edge = stored & (matrix.data != 0)
-    values = matrix.data[edge]
-    zeros = int(stored.sum() - edge.sum()) if header.sparse else 0
-    return AttributedGraph(
-        file,
-        [str(row) for row in range(first, header.rows + first)],
-        {},
-        np.stack([matrix.row[edge], matrix.col[edge]]).astype(np.int64),
-        {} if (values == 1).all() else {"weight": values},
-        dropped={"entries of 0": zeros} if zeros else {},
-    )
+def _graph(file: Path, how: Reading) -> AttributedGraph:
+    return matrix_graph(file, _matrix(file), how, symmetric=_header(file).symmetric)
 
 
 def _matrix(file: Path) -> Any:
@@ -169,15 +144,3 @@ def _with_features(others: dict[str, Path], features: Path | None) -> Iterator[d
         name = f"{features.name}.npz"
         sparse.save_npz(Path(folder) / name, sparse.csr_matrix(_matrix(features)), compressed=False)
         yield {**others, name: Path(folder) / name}
-
-
-def _check_order(folder: Path, how: Reading, rows: int) -> None:
-    """Where features have a row for each row of the matrix, a table of labels with ids has the same order."""
-    if how.features is None or not how.features.endswith(_BY_ROW) or how.nodes is None or how.id in (None, NO_IDS):
-        return
-    table = look(folder / how.nodes, header=isinstance(how.id, str), skip=how.skip.get(how.nodes))
-    (pieces,) = ids_of(table, [table.column(how.id)])
-    ids = [str(name) for piece in pieces for name in piece.to_pylist()]
-    if ids != [str(row) for row in range(1, rows + 1)]:
-        expected = f"1 to {rows} in this order, as {how.features} has a row for each row of the matrix"
-        raise GrandPlusError("has the nodes in another order", where=folder / how.nodes, expected=expected)
