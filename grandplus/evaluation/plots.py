@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import confusion_matrix
 
 from grandplus.evaluation.curves import Curve, learning_curve
+from grandplus.evaluation.fonts import drawn_names
 from grandplus.evaluation.labels import share_labels, short_names
 from grandplus.evaluation.reliability import Reliability, expected_calibration_error, reliability
 from grandplus.evaluation.scored import Scored, judged_by, select
@@ -135,14 +136,16 @@ def _confusion(folder: Path, title: str, trials: Sequence[Scored], classes: Sequ
             detail, font = f", {_per_trial('nodes', trials)} in brackets", 10
             dark = _luminance(image.to_rgba(shares)) < MIDDLE_LUMINANCE
             _annotate(axes, shares, counts / len(trials), dark, decimals=1 if len(trials) > 1 else 0)
-        names = short_names(classes)
+        labels, families, numbered = drawn_names(classes)
+        names = short_names(labels)
         long = max(map(len, names)) > 4
         slant: dict[str, Any] = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"} if long else {}
-        axes.set_xticks(numbers, names, size=font, parse_math=False, **slant)
-        axes.set_yticks(numbers, names, size=font, parse_math=False)
+        axes.set_xticks(numbers, names, size=font, family=families, parse_math=False, **slant)
+        axes.set_yticks(numbers, names, size=font, family=families, parse_math=False)
         axes.set_xlabel("Predicted class")
         axes.set_ylabel("Actual class")
-        _head(figure, title, f"Confusion on {nodes}{detail}")
+        missing = "\nNumbers stand for names that no font of this machine has." if numbered else ""
+        _head(figure, title, f"Confusion on {nodes}{detail}{missing}")
 
 
 def _reliability(folder: Path, title: str, trials: Sequence[Scored], nodes: str) -> None:
