@@ -16,6 +16,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from own import EDGES, FEW, LABELS, NODES, edges_csv, nodes_csv, npz, ring, run_import, thing
+from scipy import sparse
+from scipy.io import mmwrite, savemat
 
 from grandplus.pipeline.card import CATALOG
 
@@ -59,6 +61,36 @@ def parquet(**columns: object) -> bytes:
 def gml(nodes: str = "", edges: str = "") -> bytes:
     listed = "".join(f'node [ id {i} value "{label}" ]\n' for i, label in enumerate(LABELS))
     return f"graph [\n{listed}{nodes}edge [ source 0 target 1 ]\n{edges}]\n".encode()
+
+
+def graphml(more: bytes = b"") -> bytes:
+    row = '<node id="{0}"><data key="c">{1}</data><data key="h">{0}.5</data></node>'
+    nodes = "".join(row.format(i, label) for i, label in enumerate(LABELS))
+    edges = "".join(f'<edge source="{u}" target="{v}"/>' for u, v in EDGES)
+    keys = '<key id="c" for="node" attr.name="class"/><key id="h" for="node" attr.name="height" attr.type="double"/>'
+    keys += '<key id="w" for="edge" attr.name="weight" attr.type="double"/>'
+    return f"<graphml>{keys}<graph>{nodes}{edges}".encode() + more + b"</graph></graphml>"
+
+
+def mtx() -> bytes:
+    out = io.BytesIO()
+    mmwrite(out, ring(), symmetry="general")
+    return out.getvalue()
+
+
+def mat(**arrays: object) -> bytes:
+    out = io.BytesIO()
+    savemat(out, arrays, do_compression=True)
+    return out.getvalue()
+
+
+def npy(array: np.ndarray) -> bytes:
+    out = io.BytesIO()
+    np.save(out, array)
+    return out.getvalue()
+
+
+COUNTED = b"id,label,x\n" + b"".join(b"%d,%s,%d\n" % (i + 1, label.encode(), i) for i, label in enumerate(LABELS))
 
 
 def tables(nodes: bytes | None = None, edges: bytes | None = None, **more: bytes) -> dict[str, bytes]:
@@ -255,6 +287,133 @@ CASES: dict[str, tuple[dict[str, bytes], list[str], int, list[str]]] = {
     ),
     "weights in GML, ignored": (
         {"g.gml": gml(edges="edge [ source 1 target 2 value 3 ]")}, [*DEGREE, "--weights", "ignore"], 0, ["gml"],
+    ),
+    "XML with a document type": (
+        {"g.graphml": b'<!DOCTYPE graphml [<!ENTITY a "b">]><graphml><graph/></graphml>'}, DEGREE, 2,
+        ["g.graphml: declares a document type; expected XML without entities", "delete <!DOCTYPE"],
+    ),
+    "XML with a document type, GEXF": (
+        {"g.gexf": b'<!DOCTYPE gexf SYSTEM "/etc/passwd"><gexf><graph/></gexf>'}, DEGREE, 2,
+        ["g.gexf: declares a document type"],
+    ),
+    "no XML": ({"g.graphml": graphml()[:-20]}, DEGREE, 2, ["g.graphml: is no readable XML: unclosed token"]),
+    "two graphs in GraphML": (
+        {"g.graphml": graphml().replace(b"</graph>", b"</graph><graph/>")}, DEGREE, 2, ["holds 2 graphs; expected one"],
+    ),
+    "edge to an unknown node, GraphML": (
+        {"g.graphml": graphml(b'<edge source="1" target="x"/>')}, DEGREE, 2,
+        ["g.graphml: edge 13, of '1' and 'x', names node 'x'; expected a node that the file lists"],
+    ),
+    "a node twice, GraphML": ({"g.graphml": graphml(b'<node id="3"/>')}, DEGREE, 2, ["two nodes with the id '3'"]),
+    "weights in GraphML": (
+        {"g.graphml": graphml(b'<edge source="1" target="2"><data key="w">0.5</data></edge>')}, DEGREE, 2,
+        ["g.graphml: has weight 0.5 on the edge of '1' and '2'", "--weights ignore"],
+    ),
+    "a feature that a node lacks": (
+        {"g.graphml": graphml(b'<node id="x"><data key="c">a</data></node>')}, FEW, 2,
+        ["g.graphml: of node x, height is missing; expected a number", "leave the column out"],
+    ),
+    "a feature of the wrong type": (
+        {"g.graphml": graphml(b'<node id="x"><data key="h">tall</data></node>')}, FEW, 2,
+        ["g.graphml, height of node x: is 'tall'; expected a value of type double"],
+    ),
+    "an attribute that isn't there": (
+        {"g.graphml": graphml()}, [*FEW, "--label", "size"], 2,
+        ["g.graphml: has no attribute size of nodes; expected class, height"],
+    ),
+    "several classes in GML": (
+        {"g.gml": gml().replace(b"value", b'community "x" value')}, DEGREE, 2,
+        ["g.gml: has the attributes community, value, 2 of which may be the class; name the attribute with --label"],
+    ),
+    "values that change, GEXF": (
+        {"g.gexf": b'<gexf><graph><attributes class="node"><attribute id="0" title="class"/></attributes><nodes>'
+                   b'<node id="a"><attvalues><attvalue for="0" value="x"/><attvalue for="0" value="y"/></attvalues>'
+                   b"</node></nodes></graph></gexf>"},
+        DEGREE, 2, ["g.gexf: has several values of class for <node> a; expected one"],
+    ),
+    "no JSON of a graph": (
+        {"g.json": b'{"nodes": [{"id": "a"}], "links": [{"source": "a"}]}'}, DEGREE, 2,
+        ["g.json: edge 1 has no target"],
+    ),
+    "edge to an unknown node, JSON": (
+        {"g.json": b'{"nodes": [{"id": "a"}], "links": [{"source": "a", "target": "b"}]}'}, DEGREE, 2,
+        ["g.json: edge 1, of 'a' and 'b', names node 'b'"],
+    ),
+    "edge to an unknown vertex, Pajek": (
+        {"g.net": b"*Vertices 2\n1 a\n2 b\n*Edges\n1 3\n"}, DEGREE, 2,
+        ["g.net: line 5 names vertex '3'; expected a vertex from 1 to 2"],
+    ),
+    "another section, Pajek": (
+        {"g.net": b"*Vertices 2\n*Edges\n1 2\n*Partition x\n1\n"}, DEGREE, 2,
+        ["g.net: line 4 begins *partition; expected one of"],
+    ),
+    "a partition of another graph": (
+        {"g.net": b"*Vertices 2\n*Edges\n1 2\n", "g.clu": b"*Vertices 3\n1\n2\n1\n"}, DEGREE, 2,
+        ["g.clu: has 3 lines of classes; expected 2, as there are 2 vertices"],
+    ),
+    "adjacency list with data": (
+        {"g.adjlist": b"0 2\n1 {}\n2 {}\n", "nodes.csv": nodes_csv()}, FEW, 2,
+        ["g.adjlist: line 2 has braces; expected a node and"],
+    ),
+    # --- Matrices
+    "MatrixMarket that is cut": (
+        {"g.mtx": mtx()[:-30], "nodes.csv": COUNTED}, FEW, 2, ["g.mtx: is no readable MatrixMarket file: Truncated"],
+    ),
+    "MatrixMarket that declares too much": (
+        {"g.mtx": mtx().replace(b"12 12 12", b"12 12 1200000000"), "nodes.csv": COUNTED}, FEW, 2,
+        ["g.mtx: declares 1,200,000,000 entries in"],
+    ),
+    "weights in MatrixMarket": (
+        {"g.mtx": mtx().replace(b"2 3 1", b"2 3 0.5"), "nodes.csv": COUNTED}, FEW, 2,
+        ["g.mtx: has weight 0.5 on the edge of '2' and '3'", "--weights ignore"],
+    ),
+    "MatrixMarket, a table that counts from 0": (
+        {"g.mtx": mtx(), "nodes.csv": nodes_csv()}, FEW, 2,
+        ["g.mtx: row 11 names node 12; expected an id of nodes.csv"],
+    ),
+    "MatrixMarket, labels that count from 0": (
+        {"g.mtx": mtx(), "nodes.csv": nodes_csv()}, [*DEGREE, "--ignore", "height", "--ignore", "width"], 2,
+        ["nodes.csv: names node '0'; expected a node of g.mtx, such as 1, 2"],
+    ),
+    "MatrixMarket, weights in a pattern": (
+        {"g.mtx": mtx().replace(b"real", b"pattern"), "nodes.csv": COUNTED}, FEW, 2,
+        ["g.mtx: line 4 is '1 2 1'; expected two numbers of nodes"],
+    ),
+    "MatrixMarket, fractions among whole numbers": (
+        {"g.mtx": b"%%MatrixMarket matrix coordinate integer general\n2 2 1\n1 2 0.5\n", "nodes.csv": COUNTED}, FEW, 2,
+        ["g.mtx: line 3 is '1 2 0.5'; expected two numbers of nodes and a whole number"],
+    ),
+    "MatrixMarket, too few labels": (
+        {"g.mtx": mtx(), "labels.txt": b"a\nb\n" * 5}, [*DEGREE, "--id", "none"], 2,
+        ["labels.txt: has 10 lines of data; expected 12, as g.mtx has rows"],
+    ),
+    "MatrixMarket, labels in another order than features": (
+        {"g.mtx": mtx(), "nodes.csv": nodes_csv({0: "12,a,1,1"}), "x.npy": npy(np.ones((NODES, 2)))}, FEW, 2,
+        ["nodes.csv: has the nodes in another order; expected 1 to 12"],
+    ),
+    "two square matrices": (
+        {"a.mtx": mtx(), "b.mtx": mtx()}, DEGREE, 2, ["a.mtx is 12 x 12, b.mtx is 12 x 12", "--edges"],
+    ),
+    "no MATLAB file": ({"g.mat": b"1 2 3\n"}, DEGREE, 2, ["g.mat: is no MATLAB file; expected one of version 5 to 7"]),
+    "MATLAB 7.3": (
+        {"g.mat": b"MATLAB 7.3 MAT-file, Platform: GLNXA64".ljust(124) + b"\0\2IM" + b"\x89HDF"}, DEGREE, 2,
+        ["g.mat: is of MATLAB's version 7.3 (HDF5); expected version 7; save it in MATLAB with save(..., '-v7')"],
+    ),
+    "MATLAB that declares too much": (
+        {"g.mat": mat(A=ring().tocsc(), y=NUMBERS, z=np.zeros(2**26))}, DEGREE, 2,
+        ["g.mat: takes", "to read; expected at most 95.37 MiB, the memory at hand"],
+    ),
+    "MATLAB, no adjacency": (
+        {"g.mat": mat(P=ring().tocsc(), Q=ring().tocsc(), y=NUMBERS)}, DEGREE, 2,
+        ["g.mat: has the variables P (12 x 12), Q (12 x 12), y (1 x 12), of which 2 may be the adjacency", "--edges"],
+    ),
+    "Facebook100 without a class": (
+        {"g.mat": mat(A=ring().tocsc(), local_info=np.ones((NODES, 7)))}, DEGREE, 2,
+        ["g.mat: has local_info with columns status, gender, major, minor, dorm, year, school; ", "--label gender"],
+    ),
+    "multi-label, MATLAB": (
+        {"g.mat": mat(network=ring().tocsc(), group=sparse.csc_matrix(np.ones((NODES, 2))))}, DEGREE, 2,
+        ["g.mat, group: row 0 has 2 labels; expected one label a node"],
     ),
     "linqs: an unknown paper": (
         {"c.content": b"p1\t0\tA\np2\t1\tB\n", "c.cites": b"p1\tp3\n"}, FEW, 2, ["c.cites: line 1 cites unknown paper"],

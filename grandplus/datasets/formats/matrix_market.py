@@ -8,7 +8,11 @@ symmetric matrix, the file has one half, and that are its edges. Any file may be
 from __future__ import annotations
 
 import contextlib
+import gzip
+import itertools
+import re
 import tempfile
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +20,7 @@ from typing import Any, NoReturn
 
 from scipy import sparse
 
+from grandplus.datasets.arrays.npz import MAX_COMPRESSION
 from grandplus.datasets.attributed.beside import reading_beside
 from grandplus.datasets.attributed.graph import AttributedGraph
 from grandplus.datasets.attributed.matrices import matrix_graph, read_matrix_beside
@@ -31,7 +36,11 @@ SUFFIXES = (".mtx", ".mtx.gz")
 _BYTES_OF_ENTRY = 64  # in memory, with the copies that are made
 _BYTES_OF_ROW = 100
 _SHORTEST_LINE = 4  # bytes of "1 1\n"
-_MAX_COMPRESSION = 1032  # times smaller that gzip can make a file
+_SAMPLE = 1000  # lines that are looked at
+_LINES = {
+    "pattern": (re.compile(r"\d+\s+\d+"), "two numbers of nodes, as it is declared to be a pattern"),
+    "integer": (re.compile(r"\d+\s+\d+\s+[-+]?\d+"), "two numbers of nodes and a whole number, as declared"),
+}
 
 
 def read(folder: Path, files: list[str], source: Source, order: Path | None = None) -> RawGraph:
@@ -85,7 +94,7 @@ def _header(file: Path) -> _Header:
         _raise_unreadable(error, file)
     if field == "complex" or symmetry == "hermitian":
         raise GrandPlusError("holds complex numbers", where=file, expected="a matrix of real numbers, or a pattern")
-    most = size * (_MAX_COMPRESSION if file.suffix == ".gz" else 1)
+    most = size * (MAX_COMPRESSION if file.suffix == ".gz" else 1)
     shortest = _SHORTEST_LINE if form == "coordinate" else 2
     taken = entries * _BYTES_OF_ENTRY + rows * _BYTES_OF_ROW
     if symmetry == "general" and entries * shortest > most + shortest:
@@ -93,7 +102,25 @@ def _header(file: Path) -> _Header:
     if taken > environment.memory():
         expected = f"at most {size_text(environment.memory())}, the memory at hand"
         raise GrandPlusError(f"takes {size_text(taken)} to read", where=file, expected=expected)
+    if form == "coordinate":
+        _check_lines(file, field)
     return _Header(rows, columns, entries, form == "coordinate", symmetry != "general")
+
+
+def _check_lines(file: Path, field: str) -> None:
+    """The first lines have as many numbers as declared, and whole ones; scipy would leave out what doesn't fit."""
+    wanted = _LINES.get(field)
+    if wanted is None:
+        return
+    try:
+        with gzip.open(file) if file.suffix == ".gz" else file.open("rb") as stream:
+            lines = [line.strip().decode("latin1") for line in itertools.islice(stream, _SAMPLE)]
+    except (OSError, EOFError, zlib.error) as error:
+        _raise_unreadable(error, file)
+    data = [number for number, line in enumerate(lines, start=1) if line and not line.startswith("%")]
+    for number in data[1:]:  # the first is the size
+        if not wanted[0].fullmatch(lines[number - 1]):
+            raise GrandPlusError(f"line {number} is {lines[number - 1][:40]!r}", where=file, expected=wanted[1])
 
 
 def _roles(matrices: list[Path], how: Reading) -> tuple[Path, Path | None]:
