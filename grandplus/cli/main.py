@@ -9,7 +9,19 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import grandplus
-from grandplus.cli import experiments, explain, import_, predict, queue, report, results, search, settings, tune
+from grandplus.cli import (
+    datasets,
+    experiments,
+    explain,
+    import_,
+    predict,
+    queue,
+    report,
+    results,
+    search,
+    settings,
+    tune,
+)
 from grandplus.pipeline.dependencies import DVC_YAML
 from grandplus.pipeline.ending import KEPT, ending
 from grandplus.pipeline.git_identity import identity_note
@@ -17,7 +29,7 @@ from grandplus.runtime.errors import GrandPlusError
 
 # Modules with add(commands), which adds the verb to the parser, and run(arguments). What takes long to import is
 # imported in run.
-VERBS = (results, settings, import_, predict, explain, report, experiments, tune, search, queue)
+VERBS = (results, settings, datasets, import_, predict, explain, report, experiments, tune, search, queue)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

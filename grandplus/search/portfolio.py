@@ -46,7 +46,7 @@ def tune(dataset: str) -> None:
     check_cpu()
     begun, own = time.monotonic(), Case(dataset, MATRIX)
     print(f"tune {dataset}: {len(PROPAGATION) + len(TRAINING)} settings, compared on validation nodes", flush=True)
-    outcome = _compared(own)
+    outcome = compared(own)
     name, best = tuned_name(dataset), case_of(own, outcome.change)
     staged = save_card(name, best, f"By grandplus tune {dataset}: {outcome.gained()}.")
     card = CATALOG / f"{name}.yaml"
@@ -92,6 +92,37 @@ def tuned_name(dataset: str) -> str:
     return f"{before[1]}-tuned-{int(before[2] or 1) + 1}" if before else f"{dataset}-tuned"
 
 
+def compared(own: Case) -> Outcome:
+    """Compare the portfolio on the graph of a case. What is finished is kept, here and for later.
+
+    Parameters
+    ----------
+    own : Case
+        The settings that are tuned.
+
+    Raises
+    ------
+    GrandPlusError
+        The graph can't be had, or nothing can be trained on it.
+    """
+    settings = own.settings(tuner.TRIALS)
+    graph = Graph.load(graph_folder(settings))
+    at_most = trials_at_once(graph, settings.train)
+    code = [code_of(stage, settings) for stage in ("gfpush", "train", "infer")]
+    code.append(digest_of_code([Path(tuner.__file__).parent]))
+    key = key_of({"inputs": inputs_key(settings, graph), "seed": settings.seed}, " ".join(code))
+    folder = STORE.absolute() / f"tune-{key}"
+    folder.mkdir(parents=True, exist_ok=True)
+    with locked(folder.with_suffix(".lock")):
+        return tuner.tune(
+            _OfCard(own),
+            folder,
+            seed=settings.seed,
+            workers=min(environment.workers(), at_most),
+            name=f"tune {own.dataset}",
+        )
+
+
 class _OfCard:
     """A card's settings, and its graphs in the store of experiments."""
 
@@ -111,25 +142,6 @@ class _OfCard:
 
     def graph(self, candidate: Candidate) -> Path:
         return graph_folder(self._settings[candidate.values()])
-
-
-def _compared(own: Case) -> Outcome:
-    settings = own.settings(tuner.TRIALS)
-    graph = Graph.load(graph_folder(settings))
-    at_most = trials_at_once(graph, settings.train)
-    code = [code_of(stage, settings) for stage in ("gfpush", "train", "infer")]
-    code.append(digest_of_code([Path(tuner.__file__).parent]))
-    key = key_of({"inputs": inputs_key(settings, graph), "seed": settings.seed}, " ".join(code))
-    folder = STORE.absolute() / f"tune-{key}"
-    folder.mkdir(parents=True, exist_ok=True)
-    with locked(folder.with_suffix(".lock")):
-        return tuner.tune(
-            _OfCard(own),
-            folder,
-            seed=settings.seed,
-            workers=min(environment.workers(), at_most),
-            name=f"tune {own.dataset}",
-        )
 
 
 def _section(name: str) -> str:

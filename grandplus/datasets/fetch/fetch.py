@@ -18,7 +18,7 @@ from pathlib import Path
 from grandplus.datasets.fetch.checksums import checked, copy_checked, is_intact
 from grandplus.datasets.fetch.http import UnavailableError, version_note
 from grandplus.datasets.fetch.manifest import Manifest
-from grandplus.datasets.fetch.places import deliver, label
+from grandplus.datasets.fetch.places import deliver, is_there, label
 from grandplus.datasets.source import Expect, Place, Source
 from grandplus.runtime import environment
 from grandplus.runtime.errors import GrandPlusError
@@ -69,6 +69,34 @@ def fetch(source: Source, folder: Path, *, catalog: Path, expect: Expect | None 
         if _files(source, place)[name] is None:
             report(f"the card has no checksum of it; to pin it, write there\n    {name}: {sha256}")
     manifest.save(folder)
+
+
+def is_at_hand(source: Source) -> bool:
+    """Whether a dataset's files can be had without a download; they are not looked into.
+
+    Parameters
+    ----------
+    source : Source
+        As in the dataset's card.
+
+    Raises
+    ------
+    GrandPlusError
+        A mirror is set to no folder.
+    """
+    return source.synthetic is not None or any(_has(source, place) for place in source.places)
+
+
+def _has(source: Source, place: Place) -> bool:
+    """Whether a place of this machine has all files, or the download cache has those of the place."""
+    names, cache = _files(source, place), environment.cache_folder("downloads")
+    if place.local:
+        return all(is_there(path) for path in place.local.values())
+    mirror = environment.mirror_folder(place.mirror) if place.mirror else None
+    if mirror and all((mirror / name).is_file() for name in names):
+        return True
+    known = {name: sha256 or _noted(cache, place, name) for name, sha256 in names.items()}
+    return all(sha256 and (cache / sha256).is_file() for sha256 in known.values())
 
 
 def _files(source: Source, place: Place) -> dict[str, str | None]:

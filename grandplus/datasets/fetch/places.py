@@ -39,6 +39,17 @@ def label(place: Place) -> str:
     return place.mirror or f"wheel {place.wheel}"
 
 
+def is_there(path: str) -> bool:
+    """Whether a path of a card leads to a file, or into an archive that is there.
+
+    Parameters
+    ----------
+    path : str
+    """
+    file = from_root(path)
+    return file.is_file() or any(above.is_file() for above in file.parents)
+
+
 def address(place: Place, name: str) -> str:
     """The address of a file or archive.
 
