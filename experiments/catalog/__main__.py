@@ -22,8 +22,8 @@ from matplotlib import pyplot as plt
 from experiments.trials import Row, fill, mean_and_std, read_rows
 from grandplus.datasets.fetch.fetch import is_at_hand
 from grandplus.evaluation.figures import save
+from grandplus.evaluation.homophily import edge_homophily
 from grandplus.evaluation.statistics import Sample
-from grandplus.graph.homophily import edge_homophily
 from grandplus.pipeline.card import CATALOG, read_card
 from grandplus.pipeline.cases import BEST_MATRIX, Case, prepare
 from grandplus.pipeline.ending import ending

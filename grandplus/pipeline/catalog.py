@@ -148,8 +148,8 @@ def _committed_homophily(root: Path) -> dict[str, float]:
 
 def _of_last_run(root: Path) -> dict[str, float]:
     """That of the graph in data/graph, if there is one."""
+    from grandplus.evaluation.homophily import edge_homophily
     from grandplus.graph.graph import Graph  # here, as it takes a moment
-    from grandplus.graph.homophily import edge_homophily
 
     try:
         dataset, share = read_yaml(root / SETTINGS)["dataset"], edge_homophily(Graph.load(root / GRAPH))

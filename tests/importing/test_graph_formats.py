@@ -9,7 +9,7 @@ from pathlib import Path
 import networkx as nx
 import numpy as np
 import pytest
-from own import EDGES, FEW, LABELS, NODES, edges_csv, nodes_csv, ring, run_import
+from own import EDGES, LABELS, NODES, edges_csv, nodes_csv, ring
 from scipy import sparse
 from scipy.io import mmwrite, savemat
 

@@ -11,11 +11,11 @@ import scipy.sparse as sp
 
 from grandplus.datasets.fetch.fetch import is_at_hand
 from grandplus.datasets.source import Source
+from grandplus.evaluation.homophily import edge_homophily
 from grandplus.graph.adjacency import as_adjacency
 from grandplus.graph.graph import Graph
-from grandplus.graph.homophily import edge_homophily
 from grandplus.pipeline.card import CATALOG
-from grandplus.pipeline.catalog import best_results, list_cards
+from grandplus.pipeline.catalog import Listed, best_results, list_cards
 
 ROOT = Path(__file__).resolve().parents[2]
 CARD = """
@@ -83,21 +83,7 @@ def test_a_line_that_a_kill_has_cut_short_does_not_count(checkout):
 
 def test_a_card_is_listed_with_what_is_known(checkout):
     [card] = list_cards(checkout)
-    assert (card.dataset, card.title, card.nodes, card.edges, card.classes, card.features) == (
-        "mine",
-        "Mine",
-        5,
-        4,
-        2,
-        1,
-    )
-    assert (card.homophily, card.here, card.source, card.licence, card.best) == (
-        None,
-        False,
-        "example.org",
-        "CC BY",
-        None,
-    )
+    assert card == Listed("mine", "Mine", 5, 4, 2, 1, None, False, "example.org", "CC BY", None)
     committed(checkout, "a/graphs.csv", [{"dataset": "mine", "homophily": 0.25}])
     assert list_cards(checkout)[0].homophily == 0.25
 
@@ -151,5 +137,5 @@ def test_homophily_in_blocks_is_that_of_all_edges(monkeypatch):
     dense &= (labels >= 0) & (labels >= 0)[:, None]
     expected = (dense & (labels == labels[:, None])).sum() / dense.sum()
     assert edge_homophily(graph) == pytest.approx(expected, abs=1e-12)
-    monkeypatch.setattr("grandplus.graph.homophily.BLOCK", 7)
+    monkeypatch.setattr("grandplus.evaluation.homophily.BLOCK", 7)
     assert edge_homophily(graph) == pytest.approx(expected, abs=1e-12)
