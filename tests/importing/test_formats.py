@@ -93,6 +93,28 @@ def test_features_beside(tmp_path, kind, order):
     check(raw(tmp_path, *files), ids)
 
 
+@pytest.mark.parametrize("kind", ["json", "parquet"])
+def test_nodes_that_only_features_name_have_no_label(tmp_path, kind):
+    """The last two nodes are in no line of the node table, and the last is in no edge."""
+    ids = [f"n{i}" for i in range(NODES)]
+    (tmp_path / "edges.csv").write_bytes(edges_csv(edges=[(ids[u], ids[v]) for u, v in EDGES[:-2]]))
+    (tmp_path / "nodes.csv").write_text("id,label\n" + "".join(f"{ids[i]},{LABELS[i]}\n" for i in range(NODES - 2)))
+    if kind == "json":
+        (tmp_path / "f.json").write_text(json.dumps(dict(zip(ids, LISTS, strict=True))))
+    else:
+        pq.write_table(pa.table({"id": ids, "x": LISTS}), tmp_path / "f.parquet")
+    graph = raw(tmp_path, "edges.csv", "nodes.csv", f"f.{kind}")
+    assert sorted(graph.node_ids) == sorted(ids)
+    row = {name: position for position, name in enumerate(graph.node_ids)}
+    order = [row[name] for name in ids]
+    np.testing.assert_array_equal(graph.features.toarray()[order], FEATURES)
+    assert [graph.classes[label] if label >= 0 else None for label in graph.labels[order]] == [*LABELS[:-2], None, None]
+    assert {file.file: file.read for file in graph.account.files} == {
+        "edges.csv": NODES - 2, "nodes.csv": NODES - 2, f"f.{kind}": NODES,
+    }  # fmt: skip
+    assert (graph.account.ids.only_nodes, graph.account.ids.both) == (1, NODES - 1)
+
+
 @pytest.mark.parametrize("order", ORDERS)
 def test_parquet(tmp_path, order):
     start, end = np.array([EDGES[i] for i in order]).T

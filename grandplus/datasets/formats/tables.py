@@ -66,9 +66,14 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
     if table is not None:
         check_unique(ids, table)
     labels, classes = _labels(table, how.label, listed, source)
-    features, feature_names = _features(folder, table, how, ids)
+    lists = None if table is None or how.features is None else feature_files.lists_by_id(folder / how.features)
+    if lists is not None:
+        starts, stops, ids, described = same_type([starts], [stops], [ids], [lists.ids])
+        ids = pa.concat_arrays([ids, described.filter(pa.array(rows_of(described, ids) < 0))])
+        labels = np.concatenate([labels, np.full(len(ids) - listed, -1)])
+    features, feature_names = _features(folder, table, how, ids, lists)
     rows = [rows_of(end, ids) for end in (starts, stops)]
-    named = named_ids(rows, listed)
+    named = named_ids(rows, len(ids))
     if table is not None:
         further = further_ids((starts, stops), rows, ids, edges, how.nodes, complete=features is not None)
         check_any_known(edges, table, named, further)
@@ -89,7 +94,15 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
         node_ids=as_numpy(ids.take(pa.array(by_id))),
         splits=[],
         feature_names=feature_names,
-        account=_account(edges, table, how, len(starts), listed, named if table is not None else None),
+        account=_account(
+            edges,
+            table,
+            how,
+            entries=len(starts),
+            nodes=listed,
+            rows=listed if lists is None else len(lists.ids),
+            ids=named if table is not None else None,
+        ),
     )
 
 
@@ -125,8 +138,10 @@ def _ids(ends: list[list[pa.Array]], table: Table | None, how: Reading) -> list[
     return same_type(*ends, *ids_of(table, [table.column(how.id)]))  # type: ignore[arg-type] # not None: checked
 
 
-def _account(edges: Table, table: Table | None, how: Reading, entries: int, nodes: int, ids: Ids | None) -> Account:
-    """What became of the lines and columns."""
+def _account(
+    edges: Table, table: Table | None, how: Reading, entries: int, nodes: int, rows: int, ids: Ids | None
+) -> Account:
+    """What became of the lines and columns; ``rows`` are those of a file of features."""
     first, second = how.ends or _raise_unset("ends", edges.file)
     used = {edges.file: {edges.column(first), edges.column(second)}}
     files = [FileAccount(how.edges or "", entries, "edges", edges.skipped_lines())]
@@ -137,6 +152,8 @@ def _account(edges: Table, table: Table | None, how: Reading, entries: int, node
         taken = [table.column(column) for column in (how.id, how.label) if column not in (None, NO_IDS)]
         features = set(range(table.width)) - ignored if how.features is None else set()
         unused += unused_columns(table, {*taken, *features})
+    if how.features is not None:
+        files.append(FileAccount(how.features, rows, "rows of features"))
     return Account(files=tuple(files), ids=ids, unused=tuple(unused))
 
 
@@ -156,10 +173,14 @@ def _labels(
     return class_numbers(pieces, source, where, nodes.line)
 
 
-def _features(folder: Path, nodes: Table | None, how: Reading, ids: pa.Array) -> tuple[Any, list[str] | None]:
-    """Features in the order of the node table, and their names; None for what there is not."""
+def _features(
+    folder: Path, nodes: Table | None, how: Reading, ids: pa.Array, lists: feature_files.Lists | None
+) -> tuple[Any, list[str] | None]:
+    """Features of these nodes, which are in the order of the node table, and their names; None for what there is not."""
     if nodes is None:
         return None, None
+    if lists is not None:
+        return lists.rows(ids), None
     if how.features is not None:
         return feature_files.read(folder / how.features, ids), None
     taken = [nodes.column(column) for column in (how.id, how.label, *how.ignore) if column not in (None, NO_IDS)]

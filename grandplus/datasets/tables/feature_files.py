@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -27,6 +27,63 @@ from grandplus.graph.features import as_floats
 from grandplus.runtime.errors import GrandPlusError
 
 MAX_FEATURES = 2**31 - 1  # as columns are int32
+
+
+class Lists(NamedTuple):
+    """Features of nodes by id, as the file has them.
+
+    Attributes
+    ----------
+    file : Path
+    ids : pyarrow array (m,)
+        Each once.
+    lengths : int64 (m,)
+        Of the lists.
+    values : (sum of lengths,)
+        The numbers of all lists, one list after the other.
+    """
+
+    file: Path
+    ids: pa.Array
+    lengths: NDArray[np.int64]
+    values: NDArray[Any]
+
+    def rows(self, ids: pa.Array) -> Any:
+        """A row for each of some nodes, see `read`."""
+        held, wanted = same_type([self.ids], [ids])
+        missing = np.flatnonzero(rows_of(wanted, held) < 0)
+        if len(missing):
+            found = f"lacks node {wanted[int(missing[0])].as_py()!r}"
+            raise GrandPlusError(found, where=self.file, expected="features of every node")
+        names = as_numpy(held)
+        features = of_lists(self.lengths, self.values, lambda row: f"node {names[row]}", self.file)
+        return features[rows_of(wanted, held)]
+
+
+def lists_by_id(file: Path) -> Lists | None:
+    """The features of a file that names its nodes.
+
+    Parameters
+    ----------
+    file : Path
+
+    Returns
+    -------
+    Lists or None
+        None if the file has a row for each line of the node table.
+
+    Raises
+    ------
+    GrandPlusError
+        The file is damaged, or has a node twice.
+    """
+    if file.suffix not in _BY_ID:
+        return None
+    lists = _BY_ID[file.suffix](file)
+    twice = first_repeated(lists.ids)
+    if twice:
+        raise GrandPlusError(f"has node {lists.ids[twice[0]].as_py()} twice", where=file)
+    return lists
 
 
 def read(file: Path, ids: pa.Array) -> Any:
@@ -48,7 +105,8 @@ def read(file: Path, ids: pa.Array) -> Any:
     GrandPlusError
         The file is damaged, lacks a node, or a value is no feature; with the row and column.
     """
-    return READERS[file.suffix](file, ids)
+    lists = lists_by_id(file)
+    return _BY_POSITION[file.suffix](file, ids) if lists is None else lists.rows(ids)
 
 
 def of_lists(lengths: NDArray[np.int64], values: NDArray[Any], name: Callable[[int], str], where: object) -> Any:
@@ -173,7 +231,7 @@ def _npz(file: Path, ids: pa.Array) -> Any:
     return features_of(read_scipy_npz(file), len(ids), file)
 
 
-def _json(file: Path, ids: pa.Array) -> Any:
+def _json(file: Path) -> Lists:
     """{id: list}"""
     content = read_json_object(file, fix="write the features as .npz or .parquet instead, or set GRANDPLUS_MEMORY")
     if not all(isinstance(row, list) for row in content.values()):
@@ -181,7 +239,7 @@ def _json(file: Path, ids: pa.Array) -> Any:
     lists = [_numbers(row, key, file) for key, row in content.items()]
     lengths = np.array([len(row) for row in lists], np.int64)
     values = np.array(list(itertools.chain.from_iterable(lists)) or np.zeros(0, np.int64))
-    return _by_id(pa.array(list(content), pa.large_string()), lengths, values, ids, file)
+    return Lists(file, pa.array(list(content), pa.large_string()), lengths, values)
 
 
 def _numbers(row: list[Any], key: str, file: Path) -> list[Any]:
@@ -191,7 +249,7 @@ def _numbers(row: list[Any], key: str, file: Path) -> list[Any]:
     return row
 
 
-def _parquet(file: Path, ids: pa.Array) -> Any:
+def _parquet(file: Path) -> Lists:
     """A column of ids and one of lists."""
     table = look(file)
     lists = [column for column, kind in enumerate(pq.read_schema(file).types) if _is_list(kind)]
@@ -210,35 +268,13 @@ def _parquet(file: Path, ids: pa.Array) -> Any:
     values = column.flatten()
     if values.null_count:
         raise GrandPlusError("a list lacks a number", where=file, expected="numbers")
-    held = pa.chunked_array(ids_of_lists).combine_chunks()
-    return _by_id(held, lengths, values.to_numpy(zero_copy_only=False), ids, file)
+    ids = pa.chunked_array(ids_of_lists).combine_chunks()
+    return Lists(file, ids, lengths, values.to_numpy(zero_copy_only=False))
 
 
 def _is_list(kind: pa.DataType) -> bool:
     return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
 
 
-def _by_id(held: pa.Array, lengths: NDArray[np.int64], values: NDArray[Any], ids: pa.Array, file: Path) -> Any:
-    """A row for each of ``ids``, from lists whose ids are ``held``."""
-    held, wanted = same_type([held], [ids])
-    twice = first_repeated(held)
-    if twice:
-        raise GrandPlusError(f"has node {held[twice[0]].as_py()} twice", where=file)
-    for some, others, verb, expected in (
-        (held, wanted, "has", "an id of the node table"),
-        (wanted, held, "lacks", "features of every node"),
-    ):
-        missing = np.flatnonzero(rows_of(some, others) < 0)
-        if len(missing):
-            raise GrandPlusError(f"{verb} node {some[int(missing[0])].as_py()!r}", where=file, expected=expected)
-    names = as_numpy(held)
-    features = of_lists(lengths, values, lambda row: f"node {names[row]}", file)
-    return features[rows_of(wanted, held)]
-
-
-READERS: dict[str, Callable[[Path, pa.Array], Any]] = {
-    ".json": _json,
-    ".npy": _npy,
-    ".npz": _npz,
-    ".parquet": _parquet,
-}
+_BY_ID: dict[str, Callable[[Path], Lists]] = {".json": _json, ".parquet": _parquet}
+_BY_POSITION: dict[str, Callable[[Path, pa.Array], Any]] = {".npy": _npy, ".npz": _npz}
