@@ -88,6 +88,8 @@ def artifact_errors(file: Path, found: str, *kinds: type[Exception]) -> Iterator
 def _is_want_of_memory(error: Exception) -> bool:
     if isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno == errno.ENOMEM):
         return True
+    if isinstance(error, ImportError | OSError) and "failed to map segment" in str(error):
+        return True
     if isinstance(error, ImportError | OSError) and "shared object" in str(error):
         return free_memory() < _LIBRARIES
     return isinstance(error, RuntimeError) and bool(_WANT_OF_MEMORY.search(str(error)))

@@ -45,6 +45,8 @@ def refused(number: int, *path: str) -> OSError:
         (pa.ArrowMemoryError("malloc of size 64 failed"), f"memory is used up: malloc of size 64 failed; {MEMORY}"),
         (RuntimeError("DefaultCPUAllocator: can't allocate memory: 8 bytes"),
          f"memory is used up: DefaultCPUAllocator: can't allocate memory: 8 bytes; {MEMORY}"),
+        (ImportError("libtorch_cpu.so: failed to map segment from shared object"),
+         f"memory is used up: libtorch_cpu.so: failed to map segment from shared object; {MEMORY}"),
         (RuntimeError("can't start new thread"), f"memory is used up: can't start new thread; {MEMORY}"),
     ],
 )  # fmt: skip
