@@ -71,7 +71,10 @@ def preprocess(
         made = settings.features in RAW_ROWS  # from the graph, whose own counts are checked
         _check_counts(facts, expect.model_copy(update={"features": None}) if made else expect, name)
     graph = Graph(adjacency, features, raw.labels, raw.classes, raw.node_ids, facts, fitted)
-    return graph, make_splits(raw.labels, settings, raw.splits, classes=raw.classes, seed=seed, trials=trials)
+    splits = make_splits(
+        raw.labels, settings, raw.splits, seed=seed, trials=trials, classes=raw.classes, node_ids=raw.node_ids
+    )
+    return graph, splits
 
 
 def _check_classes(raw: RawGraph, name: str) -> None:

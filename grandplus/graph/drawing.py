@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -30,6 +30,7 @@ def make_splits(
     seed: int,
     trials: int,
     classes: Sequence[str] = (),
+    node_ids: NDArray[Any] | None = None,
 ) -> Splits:
     """Draw the split of every trial.
 
@@ -46,6 +47,8 @@ def make_splits(
         Trial i's split is drawn from (seed, i).
     classes : sequence of str
         Names of the classes, for errors.
+    node_ids : (n,), optional
+        Of the nodes, for errors.
 
     Returns
     -------
@@ -56,7 +59,7 @@ def make_splits(
     GrandPlusError
         There is no public split, or one whose parts overlap, or there are too few labelled nodes for the wanted split.
     """
-    given = _given_splits(public, labels) if settings.split == "public" else []
+    given = _given_splits(public, labels, node_ids) if settings.split == "public" else []
     parts = [_Part(EVERY_TRIAL, name, nodes) for name, nodes in given[0].items()] if len(given) == 1 else []
     size = settings.unlabelled if isinstance(settings.unlabelled, int) else len(labels)
     for trial in range(trials):
@@ -107,7 +110,9 @@ def _table(parts: list[_Part]) -> pa.Table:
     )
 
 
-def _given_splits(public: list[dict[str, Nodes]], labels: NDArray[np.int64]) -> list[dict[str, Nodes]]:
+def _given_splits(
+    public: list[dict[str, Nodes]], labels: NDArray[np.int64], node_ids: NDArray[Any] | None
+) -> list[dict[str, Nodes]]:
     """The data's own splits, checked; nodes without a label are left out, but for those of a test part.
 
     Either all of them list test nodes, or none does.
@@ -124,7 +129,7 @@ def _given_splits(public: list[dict[str, Nodes]], labels: NDArray[np.int64]) -> 
         for part in ("train", "val"):
             if not len(labelled.get(part, ())):
                 raise GrandPlusError(f"{where} has no labelled {part} node", fix="take per-class or uniform")
-        _check_disjoint(split, where)
+        _check_disjoint(split, where, node_ids)
         if "test" not in split and any("test" in other for other in public):
             labelled["test"] = np.setdiff1d(np.flatnonzero(labels >= 0), [*labelled["train"], *labelled["val"]])
             labelled[UNKNOWN] = np.flatnonzero(labels < 0)
@@ -132,12 +137,13 @@ def _given_splits(public: list[dict[str, Nodes]], labels: NDArray[np.int64]) -> 
     return splits
 
 
-def _check_disjoint(split: dict[str, Nodes], where: str) -> None:
+def _check_disjoint(split: dict[str, Nodes], where: str, node_ids: NDArray[Any] | None) -> None:
     nodes, counts = np.unique(np.concatenate(list(split.values())), return_counts=True)
     if counts.max() > 1:
         twice = nodes[counts.argmax()]
         parts = " and ".join(part for part in split if twice in split[part])
-        raise GrandPlusError(f"{where} has node {twice} in {parts}", expected="each node once")
+        name = twice if node_ids is None else node_ids[twice]
+        raise GrandPlusError(f"{where} has node {name} in {parts}", expected="each node once")
 
 
 def _per_class(

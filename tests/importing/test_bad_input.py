@@ -152,11 +152,28 @@ CASES: dict[str, tuple[dict[str, bytes], list[str], int, list[str]]] = {
     ),
     "multi-label, npz": (
         {"g.npz": npz(edges=LIST, node_labels=np.ones((NODES, 2), int))}, DEGREE, 2,
-        ["g.npz, node_labels: row 0 has 2 labels; expected one label a node", "multi-label"],
+        ["g.npz, node_labels: node 0 has 2 labels; expected one label a node", "multi-label"],
     ),
     "masks that overlap": (
         {"g.npz": npz(edges=LIST, node_labels=NUMBERS, train_masks=FIRST < 6, val_masks=FIRST > 4)}, DEGREE, 2,
         ["the data's split has node 5 in train and val; expected each node once"],
+    ),
+    "masks that overlap, with ids": (
+        {"g.npz": npz(edges=LIST, node_labels=NUMBERS, node_ids=FIRST + 500, train_masks=FIRST < 6,
+                      val_masks=FIRST > 4)}, DEGREE, 2, ["the data's split has node 505 in train and val; expected"],
+    ),
+    "NaN in an npz with ids": (
+        {"g.npz": npz(edges=LIST, node_labels=NUMBERS, node_ids=FIRST + 500,
+                      node_features=np.where(FIRST == 3, np.nan, 1.0)[:, None])}, FEW, 2,
+        ["g.npz, node_features: node 503, column 0 is nan; expected a number"],
+    ),
+    "a label that is none, npz": (
+        {"g.npz": npz(edges=LIST, node_labels=NUMBERS - 0.5, node_ids=FIRST + 500)}, DEGREE, 2,
+        ["g.npz, node_labels: node 500 is -0.5; expected a class"],
+    ),
+    "NaN in npy": (
+        tables(f_npy=npy(np.where(FIRST == 3, np.nan, 1.0)[:, None])), FEW, 2,
+        ["f.npy: row 3, of node 3, column 0 is nan; expected a number"],
     ),
     "masks of another length": (
         {"g.npz": npz(edges=LIST, node_labels=NUMBERS, train_masks=np.ones((2, 5), bool))}, DEGREE, 2,

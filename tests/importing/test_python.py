@@ -132,7 +132,7 @@ def test_masks(checkout):
         (2 * ring(), {"y": Y}, "adjacency: has an edge of weight 2"),
         (data(x=None), {}, "the data has no features"),
         (data(y=None), {}, "there are no labels; expected y"),
-        (data(y=torch.ones(NODES, 2)), {}, "row 0 has 2 labels; expected one label a node"),
+        (data(y=torch.ones(NODES, 2)), {}, "node 0 has 2 labels; expected one label a node"),
         (data(edge_index=torch.zeros(3, 5)), {}, r"edge_index is float32 3 x 5; expected \(2, E\)"),
         (
             data(edge_index=torch.tensor([[0], [12]])),

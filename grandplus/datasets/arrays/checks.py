@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import tokenize
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path, PurePosixPath
 from typing import Any, NoReturn
 
@@ -220,7 +220,11 @@ def _row_of(position: int, indptr: NDArray[Any]) -> int:
     return int(np.searchsorted(indptr, position, side="right")) - 1
 
 
-def features_of(matrix: Any, nodes: int, where: object) -> Any:
+def _cell(row: int, column: int) -> str:
+    return f"row {row}, column {column}"
+
+
+def features_of(matrix: Any, nodes: int, where: object, cell: Callable[[int, int], str] = _cell) -> Any:
     """Check a matrix of features, and make it float32, or float64 where float32 would lose the variance of a column.
 
     Parameters
@@ -230,6 +234,8 @@ def features_of(matrix: Any, nodes: int, where: object) -> Any:
         n.
     where : object
         The file.
+    cell : callable
+        What to call the cell of a row and a column in an error.
 
     Returns
     -------
@@ -246,26 +252,26 @@ def features_of(matrix: Any, nodes: int, where: object) -> Any:
     if matrix.ndim != 2 or matrix.dtype.kind not in "fiub" or matrix.shape[0] != nodes:
         expected = f"numbers in {nodes} rows, as by the adjacency"
         raise GrandPlusError(f"is {described(matrix)}", where=where, expected=expected)
-    return _sparse_features(matrix, where) if sparse.issparse(matrix) else _dense_features(matrix, where)
+    return (_sparse_features if sparse.issparse(matrix) else _dense_features)(matrix, where, cell)
 
 
-def _dense_features(matrix: NDArray[Any], where: object) -> NDArray[Any]:
+def _dense_features(matrix: NDArray[Any], where: object, cell: Callable[[int, int], str]) -> NDArray[Any]:
     for first in range(0, len(matrix), ROWS_AT_A_TIME):
         rows = matrix[first : first + ROWS_AT_A_TIME]
         right = np.abs(rows if rows.dtype.kind == "f" else rows.astype(np.float64)) <= LARGEST_FEATURE
         if not right.all():
             row, column = map(int, np.argwhere(~right)[0])
-            raise_no_feature(matrix[first + row, column], f"row {first + row}, column {column}", where)
+            raise_no_feature(matrix[first + row, column], cell(first + row, column), where)
     return as_floats(matrix)
 
 
-def _sparse_features(matrix: Any, where: object) -> Any:
+def _sparse_features(matrix: Any, where: object, cell: Callable[[int, int], str]) -> Any:
     given = matrix.tocsr()
     right = np.abs(given.data if given.dtype.kind == "f" else given.data.astype(np.float64)) <= LARGEST_FEATURE
     if not right.all():
         position = int(right.argmin())
         row = _row_of(position, given.indptr)
-        raise_no_feature(given.data[position], f"row {row}, column {given.indices[position]}", where)
+        raise_no_feature(given.data[position], cell(row, int(given.indices[position])), where)
     features = given.astype(_floats_of(given), copy=False)
     features.sum_duplicates()
     if not features.data.all():
@@ -302,7 +308,9 @@ def raise_no_feature(value: object, position: str, where: object) -> NoReturn:
     )
 
 
-def labels_of(array: Any, nodes: int, source: Source, where: object) -> tuple[NDArray[np.int64], list[str]]:
+def labels_of(
+    array: Any, nodes: int, source: Source, where: object, name: Callable[[int], str] = "row {}".format
+) -> tuple[NDArray[np.int64], list[str]]:
     """Check an array of labels, and number the classes.
 
     Parameters
@@ -316,6 +324,8 @@ def labels_of(array: Any, nodes: int, source: Source, where: object) -> tuple[ND
         If it doesn't name the classes, numbers that no node has are no classes.
     where : object
         The file.
+    name : callable
+        What to call a row in an error.
 
     Returns
     -------
@@ -336,7 +346,7 @@ def labels_of(array: Any, nodes: int, source: Source, where: object) -> tuple[ND
     if array.ndim not in (1, 2) or array.dtype.kind not in "fiub" or len(array) != nodes:
         expected = f"{nodes} class numbers or one-hot rows, as by the adjacency"
         raise GrandPlusError(f"is {described(array)}", where=where, expected=expected)
-    numbers = _numbers(_known(array, source), where) if array.ndim == 1 else _of_one_hot(array, where)
+    numbers = _numbers(_known(array, source), where, name) if array.ndim == 1 else _of_one_hot(array, where, name)
     if source.classes is not None:
         count = array.shape[1] if array.ndim == 2 else int(numbers.max(initial=-1)) + 1
         if count != len(source.classes):
@@ -356,25 +366,25 @@ def _known(array: NDArray[Any], source: Source) -> NDArray[Any]:
     return np.where(np.isin(array, listed), -1, array) if listed else array
 
 
-def _numbers(array: NDArray[Any], where: object) -> NDArray[np.int64]:
+def _numbers(array: NDArray[Any], where: object, name: Callable[[int], str]) -> NDArray[np.int64]:
     if array.dtype.kind == "f":
         array = np.where(np.isnan(array), -1, array)
     wrong = np.flatnonzero((array < -1) | (array != np.floor(array)) | (array >= 2.0**63))
     if len(wrong):
         expected = "a class: a whole number, or -1 for unknown"
-        raise GrandPlusError(f"row {wrong[0]} is {array[wrong[0]]}", where=where, expected=expected)
+        raise GrandPlusError(f"{name(int(wrong[0]))} is {array[wrong[0]]}", where=where, expected=expected)
     return array.astype(np.int64)
 
 
-def _of_one_hot(rows: NDArray[Any], where: object) -> NDArray[np.int64]:
+def _of_one_hot(rows: NDArray[Any], where: object, name: Callable[[int], str]) -> NDArray[np.int64]:
     used = (rows != 0).sum(axis=1)
     ones = (rows == 1).sum(axis=1)
     wrong = np.flatnonzero((used > 1) | (ones != used))
     if len(wrong):
-        row = wrong[0]
+        row = int(wrong[0])
         if ones[row] == used[row]:
-            raise_multi_label(f"row {row} has {used[row]} labels", where)
-        text = f"row {row} is {rows[row].tolist()}"
+            raise_multi_label(f"{name(row)} has {used[row]} labels", where)
+        text = f"{name(row)} is {rows[row].tolist()}"
         raise GrandPlusError(text, where=where, expected="at most a single 1 among zeros")
     return np.where(used == 1, rows.argmax(axis=1), -1).astype(np.int64)
 

@@ -36,15 +36,22 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
     held, stored_labels = keys_of(file), read_npz(file, LABELS)
     nodes = len(stored_labels) if stored_labels.ndim else 0
     where = f"{file}, {LABELS}"
+    ids = _node_ids(file, nodes) if NODE_IDS in held else np.arange(nodes, dtype=np.int64)
+
+    def name(row: int) -> str:
+        return f"node {ids[row]}"
+
     if stored_labels.dtype.kind == "U" and stored_labels.ndim == 1:
-        names = pa.array(stored_labels, pa.large_string())
-        labels, classes = class_numbers([names], source, where, lambda row: f"row {row}")
+        texts = pa.array(stored_labels, pa.large_string())
+        labels, classes = class_numbers([texts], source, where, name)
     else:
-        labels, classes = labels_of(stored_labels, nodes, source, where)
+        labels, classes = labels_of(stored_labels, nodes, source, where, name)
     features = None
     if FEATURES in held or f"{FEATURES}_indptr" in held:
         stored: Any = read_npz(file, FEATURES) if FEATURES in held else read_csr(file, f"{FEATURES}_")
-        features = features_of(stored, nodes, f"{file}, {FEATURES}")
+        features = features_of(
+            stored, nodes, f"{file}, {FEATURES}", lambda row, column: f"{name(row)}, column {column}"
+        )
     masks = {part: read_npz(file, key) for part in ("train", "val", "test") if (key := f"{part}_masks") in held}
     return RawGraph(
         edges=_edges(read_npz(file, EDGES), nodes, f"{file}, {EDGES}"),
@@ -52,7 +59,7 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
         features=features,
         labels=labels,
         classes=classes,
-        node_ids=_node_ids(file, nodes) if NODE_IDS in held else np.arange(nodes, dtype=np.int64),
+        node_ids=ids,
         splits=splits_of(masks, nodes, file),
         feature_names=_feature_names(file, features) if FEATURE_NAMES in held else None,
     )

@@ -5,6 +5,7 @@ None of those libraries is imported: an object is recognised by the attributes t
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -109,7 +110,7 @@ def inputs_of(graph: Any, X: Any = None, y: Any = None, *, edge_weights: str | N
     ids = rows.index if is_pandas(rows) else None
     edges, nodes = EdgeReader(count, ids, edge_weights == IGNORE).read(graph)
     with argument_errors():
-        features = None if values is None else features_of(_changeable(values), nodes, "X")
+        features = None if values is None else features_of(_changeable(values), nodes, "X", _cells_of(X))
     masks = {mask: getattr(data, mask, None) for mask in MASKS}
     return Inputs(
         edges=edges,
@@ -120,6 +121,13 @@ def inputs_of(graph: Any, X: Any = None, y: Any = None, *, edge_weights: str | N
         labels=y,
         masks={name: mask for name, mask in masks.items() if mask is not None},
     )
+
+
+def _cells_of(X: Any) -> Callable[[int, int], str]:
+    """What to call a cell of X."""
+    if is_frame(X):
+        return lambda row, column: f"node {X.index[row]}, column {X.columns[column]!r}"
+    return lambda row, column: f"row {row}, column {column}"
 
 
 def _node_ids(index: Any) -> NDArray[Any] | None:

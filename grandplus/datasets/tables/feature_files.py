@@ -224,11 +224,15 @@ def positions_of(lengths: NDArray[np.int64], values: NDArray[Any], name: Callabl
 
 
 def _npy(file: Path, ids: pa.Array) -> Any:
-    return features_of(read_npy(file), len(ids), file)
+    return features_of(read_npy(file), len(ids), file, _of_node(ids))
 
 
 def _npz(file: Path, ids: pa.Array) -> Any:
-    return features_of(read_scipy_npz(file), len(ids), file)
+    return features_of(read_scipy_npz(file), len(ids), file, _of_node(ids))
+
+
+def _of_node(ids: pa.Array) -> Callable[[int, int], str]:
+    return lambda row, column: f"row {row}, of node {ids[row]}, column {column}"
 
 
 def _json(file: Path) -> Lists:

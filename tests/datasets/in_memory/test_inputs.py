@@ -323,7 +323,7 @@ def test_further_columns_of_edges_can_be_left_out():
     [
         (["a", "b", "c", "d"], "X: column 'c' holds (str|object); expected numbers; encode it as numbers"),
         (np.array(["2026-01-01"] * 4, "datetime64[s]"), "X: column 'c' holds datetime64"),
-        ([1.0, None, 3.0, 4.0], "X: row 1, column 1 is nan"),
+        ([1.0, None, 3.0, 4.0], "X: node 1, column 'c' is nan"),
     ],
 )
 def test_wrong_columns_are_told_by_name(column, words):
