@@ -22,7 +22,6 @@ from grandplus.methods.registry import method_of
 from grandplus.pipeline.card import CATALOG
 from grandplus.pipeline.graphs import make_graph
 from grandplus.pipeline.settings import load_settings
-from grandplus.propagation.gfpush import gfpush
 from grandplus.runtime.errors import GrandPlusError
 
 CASES = Path(__file__).resolve().parents[3] / "shared" / "datasets" / "cases"
@@ -242,16 +241,118 @@ def test_explicit_zeros_are_counted(tmp_path):
 
 # --- From import to a result ------------------------------------------------------------------
 
+PEOPLE = 24
+CLUBS = ["no", "yes"] * (PEOPLE // 2)  # which R writes without harm, and a spreadsheet too
+AGES = np.arange(PEOPLE) % 7 + 20.5 + 10 * np.array([club == "yes" for club in CLUBS])
+# Each knows the next two of the same club, and one pair is of both.
+FRIENDS = [(i, (i + step) % PEOPLE) for i in range(PEOPLE) for step in (2, 4)] + [(0, 1)]
 
-def accuracy(checkout: Path, folder: Path, name: str = "mine") -> float:
-    """Of test nodes, after a short training by the imported card."""
-    train = {"max_steps": 30, "eval_every": 10}
-    settings = load_settings(checkout, dataset=name, matrix="ppr", trials=1, train=train)
+
+def clubs() -> nx.Graph:
+    graph = nx.Graph()
+    graph.add_nodes_from((f"p{i}", {"class": CLUBS[i], "age": float(AGES[i])}) for i in range(PEOPLE))
+    graph.add_edges_from((f"p{u}", f"p{v}") for u, v in FRIENDS)
+    return graph
+
+
+def tables(mark: str, decimal: str = ".", quote: str = "", index: bool = False) -> tuple[str, str]:
+    """Edges and nodes in a dialect of CSV; an index is R's: text between quotation marks, from 1, below an empty name."""
+
+    def line(number: int, *cells: object) -> str:
+        quoted = [
+            f"{quote}{cell}{quote}" if isinstance(cell, str) else str(cell).replace(".", decimal) for cell in cells
+        ]
+        return mark.join([*([f"{quote}{number or ''}{quote}"] if index else []), *quoted])
+
+    edges = [line(0, "from", "to"), *(line(n, f"p{u}", f"p{v}") for n, (u, v) in enumerate(FRIENDS, 1))]
+    nodes = [line(0, "id", "club", "age"), *(line(i + 1, f"p{i}", CLUBS[i], AGES[i]) for i in range(PEOPLE))]
+    return "\n".join([*edges, ""]), "\n".join([*nodes, ""])
+
+
+def text(folder: Path, edges: str, nodes: str) -> None:
+    (folder / "edges.csv").write_bytes(edges.encode())
+    (folder / "nodes.csv").write_bytes(nodes.encode())
+
+
+def frames(folder: Path, library: str, ending: str) -> None:
+    """As pandas or Polars writes them."""
+    module = pytest.importorskip(library)
+    edges = {"src": [f"p{u}" for u, _ in FRIENDS], "dst": [f"p{v}" for _, v in FRIENDS]}
+    nodes = {"id": [f"p{i}" for i in range(PEOPLE)], "label": CLUBS, "age": AGES}
+    for name, columns in (("edges", edges), ("nodes", nodes)):
+        frame = module.DataFrame(columns)
+        method = f"{'write' if library == 'polars' else 'to'}_{ending}"
+        getattr(frame, method)(folder / f"{name}.{ending}")
+
+
+def matrices(folder: Path) -> None:
+    numbers = np.array(FRIENDS).T
+    matrix = sparse.coo_array((np.ones(len(FRIENDS)), tuple(numbers)), shape=(PEOPLE, PEOPLE))
+    mmwrite(folder / "adj.mtx", matrix)
+    (folder / "nodes.csv").write_text(tables(",")[1].replace("\np", "\n").replace("\n0,", f"\n{PEOPLE},"))
+
+
+def mat(folder: Path) -> None:
+    matrix = sparse.lil_array((PEOPLE, PEOPLE))
+    matrix[tuple(np.array(FRIENDS).T)] = 1
+    gnd = np.array([[CLUBS.index(club) + 1] for club in CLUBS], np.uint8)
+    savemat(folder / "g.mat", {"fea": AGES[:, None], "A": matrix.tocsc(), "gnd": gnd}, do_compression=True)
+
+
+def adjacency_list(folder: Path) -> None:
+    nx.write_adjlist(clubs(), folder / "g.adjlist")
+    (folder / "nodes.csv").write_text(tables(",")[1])
+
+
+def pajek(folder: Path) -> None:
+    """It takes attributes of text only."""
+    graph = clubs()
+    for _, attributes in graph.nodes(data=True):
+        attributes["age"] = str(attributes["age"])
+    nx.write_pajek(graph, folder / "g.net")
+
+
+def igraph(folder: Path) -> None:
+    library = pytest.importorskip("igraph")
+    graph = library.Graph(n=PEOPLE, edges=FRIENDS)
+    graph.vs["name"], graph.vs["class"], graph.vs["age"] = [f"p{i}" for i in range(PEOPLE)], CLUBS, AGES.tolist()
+    graph.write_graphml(str(folder / "g.graphml"))
+
+
+WRITTEN: dict[str, Callable[[Path], None]] = {
+    **{f"networkx, {file}": lambda folder, file=file: NETWORKX[file](clubs(), folder / file) for file in NETWORKX},
+    "networkx, Pajek": pajek,
+    "networkx, adjacency list": adjacency_list,
+    "igraph, GraphML": igraph,
+    "scipy, MatrixMarket": matrices,
+    "scipy, MATLAB": mat,
+    "R, write.csv": lambda folder: text(folder, *tables(",", quote='"', index=True)),
+    "R, write.csv2": lambda folder: text(folder, *tables(";", ",", quote='"', index=True)),
+    "LibreOffice": lambda folder: text(folder, *tables(",")),
+    "LibreOffice, German": lambda folder: text(folder, *tables(";", ",")),
+    "Excel": lambda folder: text(folder, *(f"\ufeff{table}".replace("\n", "\r\n") for table in tables(";", ","))),
+    **{f"{library}, {ending}": lambda folder, library=library, ending=ending: frames(folder, library, ending)
+       for library in ("pandas", "polars") for ending in ("csv", "parquet")},
+}  # fmt: skip
+
+
+def accuracy(checkout: Path, folder: Path) -> float:
+    """Of test nodes, after training by the imported card."""
+    settings = load_settings(checkout, dataset="mine", model="sgc", matrix="ppr", trials=1, train={})
     folder.mkdir()
     fetch(settings.source, folder, catalog=checkout / CATALOG, report=lambda _: None)
     graph, splits = make_graph(read(folder, settings.source, checkout / CATALOG), settings)
-    split, push = splits.of(0), settings.gfpush
-    rows = gfpush(graph, splits.needing_rows(), weights=settings.matrix.weights(), rmax=push.rmax, top_k=push.top_k)
-    trained = method_of(settings.model).fit(Task(graph, split, rows, seed=[0, 0]), settings.train)
+    assert graph.facts["edges"] == len(FRIENDS)
+    assert graph.features.shape == (PEOPLE, 1)
+    trained = method_of("sgc").fit(Task(graph, splits.of(0), None, seed=[0, 0]), settings.train)
     right = trained.model.predict_proba(graph).argmax(axis=1) == graph.labels
-    return float(right[split.test].mean())
+    return float(right[splits.of(0).test].mean())
+
+
+@pytest.mark.parametrize("program", WRITTEN)
+def test_from_import_to_a_result(tmp_path, monkeypatch, capsys, checkout, program):
+    files = tmp_path / "files"
+    files.mkdir()
+    WRITTEN[program](files)
+    assert run_import(monkeypatch, checkout, "mine", *sorted(files.iterdir()), *FEW) == 0, capsys.readouterr()
+    assert accuracy(checkout, tmp_path / "raw") > 0.9
