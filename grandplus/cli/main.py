@@ -26,6 +26,7 @@ from grandplus.pipeline.dependencies import DVC_YAML
 from grandplus.pipeline.ending import KEPT, ending
 from grandplus.pipeline.git_identity import identity_note
 from grandplus.runtime.errors import GrandPlusError
+from grandplus.runtime.system_errors import STANDARD_OUTPUT
 
 # Modules with add(commands), which adds the verb to the parser, and run(arguments). What takes long to import is
 # imported in run.
@@ -45,6 +46,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     int
         The exit code: 0, what the verb says, 2 where the user has to act, 130 after Ctrl-C.
     """
+    if sys.stdout is None:  # closed, as by >&-
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
     chosen = _parser().parse_args(arguments)
     return ending(lambda: _run(chosen), chosen.interrupted)
 
@@ -70,7 +73,20 @@ def _run(chosen: argparse.Namespace) -> int:
     except BrokenPipeError:  # as by | head, which has read enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        if error.filename is None and not _takes_output():
+            error.filename = STANDARD_OUTPUT
+        raise
     return code or 0
+
+
+def _takes_output() -> bool:
+    """Whether what was printed could be written."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        return False
+    return True
 
 
 def _check_folder() -> None:

@@ -13,6 +13,7 @@ from grandplus.runtime import environment
 from grandplus.runtime.errors import ArtifactError, GrandPlusError, path_in_errors
 from grandplus.runtime.free_memory import free_memory
 
+STANDARD_OUTPUT = "standard output"  # in place of a file's name
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _NO_PERMISSION = (errno.EACCES, errno.EPERM, errno.EROFS)
 _NOT_OF_THE_FILE = (*_NO_PERMISSION, errno.EMFILE, errno.ENFILE)
@@ -109,6 +110,8 @@ def _fix(error: OSError) -> str:
     variable = environment.variable_of(error.filename) if error.filename else ""
     if "temporary directory" in str(error):
         variable = "TMPDIR"
+    if error.filename == STANDARD_OUTPUT:
+        return "let it go where there is room"
     if error.errno in _FULL or _CUT_SHORT.search(str(error)):
         return f"free some, or set {variable or 'GRANDPLUS_SCRATCH'} to a folder with more room; finished work is kept"
     if variable:

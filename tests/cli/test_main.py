@@ -135,3 +135,15 @@ def test_ctrl_c_says_what_is_kept(monkeypatch, capsys, verb, words):
     monkeypatch.setattr("grandplus.pipeline.queue.run_queue", interrupted)
     assert main([verb]) == 130
     assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("verb", [["settings"], ["datasets", "--format", "json"]])
+def test_an_output_that_has_no_room_or_is_closed(verb):
+    """Of the output there is nothing to see, and one line on stderr says why."""
+    command = [sys.executable, "-m", "grandplus", *verb]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True)
+    line = "error: standard output: No space left on device; let it go where there is room\n"
+    assert (done.returncode, done.stderr) == (2, line)
+    done = subprocess.run(["sh", "-c", '"$@" >&-', "sh", *command], cwd=ROOT, stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
