@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -81,9 +82,11 @@ def _run(chosen: argparse.Namespace) -> int:
 
 
 def _takes_output() -> bool:
-    """Whether what was printed could be written."""
+    """Whether standard output takes a line more; what it did not take before is lost, so flushing it tells nothing."""
     try:
-        sys.stdout.flush()
+        os.write(sys.stdout.fileno(), b"\n")
+    except io.UnsupportedOperation:  # it is no file
+        return True
     except OSError:
         return False
     return True
