@@ -18,6 +18,7 @@ from scipy import sparse
 from grandplus.datasets.arrays.checks import pick
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import Reading, Source
+from grandplus.datasets.tables.classes import class_numbers
 from grandplus.datasets.tables.ids import as_numpy, order_of, same_type
 from grandplus.runtime.errors import GrandPlusError
 
@@ -36,12 +37,14 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
     rows = order_of(names_of_nodes) if order is None else _order(order, len(ids))
     node_of_row = np.empty(len(ids), dtype=np.int64)
     node_of_row[rows] = np.arange(len(ids))
-    classes = list(source.classes or sorted(set(names)))
+    labels, classes = class_numbers(
+        [pa.array(names, pa.large_string())], source, content, lambda row: f"line {row + 1}"
+    )
     return RawGraph(
         edges=node_of_row[_cites(cites, ids)],
         nodes=len(ids),
         features=sparse.csr_matrix(features[rows]),
-        labels=_labels(names, classes, content)[rows],
+        labels=labels[rows],
         classes=classes,
         node_ids=as_numpy(names_of_nodes.take(pa.array(rows))) if order is None else np.arange(len(ids)),
         splits=[] if order is None else [_planetoid_split(len(ids), order)],
@@ -95,15 +98,6 @@ def _words(file: Path, lines: list[bytes], width: int) -> NDArray[np.float32]:
         line, word = wrong[0] + 1
         raise GrandPlusError(f"line {line}, word {word} is something else", where=file, expected="0 or 1")
     return words.astype(np.float32)
-
-
-def _labels(names: list[str], classes: list[str], file: Path) -> NDArray[np.int64]:
-    number_of = {name: number for number, name in enumerate(classes)}
-    for line, name in enumerate(names, start=1):
-        if name not in number_of:
-            expected = f"one of {', '.join(classes)}, as in the card"
-            raise GrandPlusError(f"line {line} has class {name!r}", where=file, expected=expected)
-    return np.array([number_of[name] for name in names], dtype=np.int64)
 
 
 def _cites(file: Path, ids: dict[str, int]) -> NDArray[np.int64]:

@@ -176,7 +176,7 @@ def _labels(
 def _features(
     folder: Path, nodes: Table | None, how: Reading, ids: pa.Array, lists: feature_files.Lists | None
 ) -> tuple[Any, list[str] | None]:
-    """Features of these nodes, which are in the order of the node table, and their names; None for what there is not."""
+    """Features of these nodes, in the order of the node table, and their names; None for what there is not."""
     if nodes is None:
         return None, None
     if lists is not None:

@@ -29,7 +29,11 @@ _GROUPS = {  # of thousands, by the mark between them; the comma has those of In
     COMMA: "(?:[1-9][0-9]{0,2}(?:,[0-9]{3})+|[1-9][0-9]?(?:,[0-9]{2})+,[0-9]{3})",
     POINT: r"[1-9][0-9]{0,2}(?:\.[0-9]{3})+",
 }
-_DATE = "^(?:[0-9]{1,4}[-/][0-9]{1,2}[-/][0-9]{1,4}|[0-9]{1,2}[.][0-9]{1,2}[.][0-9]{4})|^[0-9]{1,2}:[0-9]{2}"  # or time
+_DATE = (  # or a time
+    "^(?:[0-9]{1,4}[-/][0-9]{1,2}[-/][0-9]{1,4}|[0-9]{1,2}[.][0-9]{1,2}[.][0-9]{4}|[0-9]{4}[-/][0-9]{1,2}$)"
+    "|^[0-9]{1,2}:[0-9]{2}"
+)
+_WITHOUT_LETTERS = r"^\P{L}*\p{Nd}\P{L}*$|^[+-]?[0-9.,]+[dD][+-]?[0-9]+$"  # but for the exponent of Fortran
 _OTHER = {POINT: COMMA, COMMA: POINT}
 
 
@@ -208,7 +212,7 @@ def like_numbers(texts: pa.Array) -> pa.Array:
     >>> like_numbers(pa.array(["1,5", "$5", "a1", "2020-01-31", "", "1e5", "inf"])).to_pylist()
     [True, True, False, False, False, True, True]
     """
-    like = pc.or_(_matches(texts, f"^(?:{_ANY.pattern})$"), _matches(texts, r"^\P{L}*\p{Nd}\P{L}*$"))
+    like = pc.or_(_matches(texts, f"^(?:{_ANY.pattern})$"), _matches(texts, _WITHOUT_LETTERS))
     return pc.or_(pc.and_not(like, _matches(texts, _DATE)), _matches(texts, "^(?i:true|false|-?inf|nan)$"))
 
 

@@ -39,7 +39,6 @@ ROWS = 2**16  # of Parquet, likewise
 MARKS = ("#", "%")  # of comments
 _SHOWN = 60  # characters of a line that isn't data
 _SEPARATOR = re.compile(r"sep=(.)", re.IGNORECASE)  # the first line of some files for Excel
-_DECIMAL = re.compile(r"\s*-?\d+,\d+\s*")
 
 
 @dataclass(frozen=True)
@@ -362,7 +361,7 @@ def delimiter_of(lines: list[str]) -> str:
 
 
 def _commas_are_decimal(line: str) -> bool:
-    return all("," not in text or _DECIMAL.fullmatch(text) for text in _split(line, ";"))
+    return all("," not in text or is_number(text.strip()) for text in _split(line, ";"))
 
 
 @dataclass

@@ -158,12 +158,14 @@ def test_what_is_refused(tmp_path, texts, message):
     ("texts", "kind"),
     [
         (["a", "b"], "text"),
-        (["2020-01-31", "31.01.2020", "12:30"], "text"),
+        (["2020-01-31", "31.01.2020", "12:30", "2020-01", "1/31/2020 12:00"], "text"),
         (["", "NA", "#N/A"], "empty"),
         (["a"] * 19 + ["7"], "text"),  # a name may be a number
         (["a"] * 18 + ["7"], None),
         (["1,5", "2,5"], None),
         (["$5", "$6"], None),
+        (["1.5D+03", "2.5D+03"], None),  # Fortran
+        (["(5)", "1/2", "10-20", "٣"], None),
         (["1", "", "x"], None),
         (["a", *"1" * 400], None),  # beyond the first lines
     ],
