@@ -9,7 +9,7 @@ from pathlib import Path
 import networkx as nx
 import numpy as np
 import pytest
-from own import EDGES, LABELS, NODES, edges_csv, nodes_csv, ring
+from own import EDGES, FEW, LABELS, NODES, edges_csv, nodes_csv, ring, run_import
 from scipy import sparse
 from scipy.io import mmwrite, savemat
 
@@ -256,7 +256,7 @@ def clubs() -> nx.Graph:
 
 
 def tables(mark: str, decimal: str = ".", quote: str = "", index: bool = False) -> tuple[str, str]:
-    """Edges and nodes in a dialect of CSV; an index is R's: text between quotation marks, from 1, below an empty name."""
+    """Edges and nodes in a dialect of CSV; an index is that of R: numbers as text, below an empty name."""
 
     def line(number: int, *cells: object) -> str:
         quoted = [

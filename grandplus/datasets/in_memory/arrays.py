@@ -1,7 +1,4 @@
-"""Arrays, sparse matrices, tensors and tables of pandas, told apart by what they have.
-
-None of those libraries is imported for it.
-"""
+"""Arrays, sparse matrices and tensors, told apart by what they have; no library is imported for it."""
 
 from __future__ import annotations
 
@@ -48,13 +45,3 @@ def as_matrix(value: Any, name: str) -> Any:
         return np.asarray(value)
     except (TypeError, ValueError, RuntimeError) as error:
         raise ArgumentError(f"{name} is no array: {error}") from None
-
-
-def is_pandas(value: Any) -> bool:
-    """Whether it is a Series or a DataFrame of pandas."""
-    return hasattr(value, "iloc") and hasattr(value, "index")
-
-
-def is_frame(value: Any) -> bool:
-    """Whether it is a DataFrame of pandas."""
-    return is_pandas(value) and hasattr(value, "columns")

@@ -11,17 +11,20 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from grandplus.datasets.arrays.checks import described, edges_of
-from grandplus.datasets.in_memory.arrays import as_matrix, is_frame
+from grandplus.datasets.in_memory.arrays import as_matrix
+from grandplus.datasets.in_memory.attributes import is_igraph, is_networkx
+from grandplus.datasets.in_memory.frames import column, column_names, is_frame
+from grandplus.datasets.in_memory.ids import NodeIds
 from grandplus.datasets.source import Reading, Source
-from grandplus.datasets.tables.names import ends_by_name
+from grandplus.datasets.tables.names import ends_by_name, is_index, is_no_end
 from grandplus.graph.adjacency import Adjacency
 from grandplus.runtime.errors import ArgumentError, argument_errors
 
 IGNORE = "ignore"
 SHOWN_COLUMNS = 5  # in an error
 _KINDS = (
-    "a scipy sparse matrix or an array (n, n), an edge_index (2, E), a graph of networkx, a DataFrame of edges, "
-    "or a Data object of PyTorch Geometric"
+    "a scipy sparse matrix or an array (n, n), an edge_index (2, E), a graph of networkx or igraph, a DataFrame of "
+    "edges, or a Data object of PyTorch Geometric"
 )
 _UNWEIGHTED = "edges without weights, as the method has none"
 _COUNT_ONCE = f'say edge_weights="{IGNORE}" to count every edge once'
@@ -35,14 +38,14 @@ class EdgeReader:
     ----------
     count : int
         Rows of X.
-    ids : pandas.Index or None
-        The id of each row; None: ids are row numbers.
+    ids : NodeIds or None
+        None: ids are row numbers.
     ignore : bool
         Whether weights are left out; they are refused otherwise.
     """
 
     count: int
-    ids: Any
+    ids: NodeIds | None
     ignore: bool
 
     def read(self, graph: Any) -> tuple[NDArray[Any], int]:
@@ -64,8 +67,10 @@ class EdgeReader:
             if not self.ignore and any(getattr(graph, key, None) is not None for key in ("edge_weight", "edge_attr")):
                 raise ArgumentError("the graph has edge_weight or edge_attr", expected=_UNWEIGHTED, fix=_COUNT_ONCE)
             return self._list(as_matrix(graph.edge_index, "edge_index")), self.count
-        if hasattr(graph, "is_multigraph"):
+        if is_networkx(graph):
             return self._networkx(graph), self.count
+        if is_igraph(graph):
+            return self._igraph(graph), self.count
         if isinstance(graph, Adjacency):
             ones = np.ones(len(graph.indices), bool)
             graph = sp.csr_array((ones, graph.indices, graph.indptr), shape=(graph.nodes, graph.nodes))
@@ -124,37 +129,56 @@ class EdgeReader:
         ends = [(row_of[first], row_of[second]) for first, second in graph.edges()]
         return np.array(ends, np.int64).reshape(-1, 2).T
 
+    def _igraph(self, graph: Any) -> NDArray[np.int64]:
+        edges = np.array(graph.get_edgelist(), np.int64).reshape(-1, 2).T
+        if not self.ignore and "weight" in graph.es.attributes():
+            weighted = next((row for row, weight in enumerate(graph.es["weight"]) if weight != 1), None)
+            if weighted is not None:
+                edge = f"the edge of vertices {edges[0, weighted]} and {edges[1, weighted]}"
+                raise ArgumentError(f"{edge} has a weight", where="graph", expected=_UNWEIGHTED, fix=_COUNT_ONCE)
+        if self.ids is None and graph.vcount() != self.count:
+            expected = f"{self.count}, a vertex for each row of X"
+            raise ArgumentError(f"has {graph.vcount()} vertices", where="graph", expected=expected)
+        named = self.ids is not None and "name" in graph.vs.attributes()
+        return self._rows(graph.vs["name"] if named else range(graph.vcount()), "graph")[edges]
+
     def _frame(self, frame: Any) -> NDArray[np.int64]:
-        names = [str(column) for column in frame.columns]
+        names = column_names(frame)
+        columns = [position for position, name in enumerate(names) if not is_index(name)]
         pairs = ends_by_name(names)
-        if len(names) != 2 and len(pairs) != 1:
+        only = len(columns) == 2 and not any(is_no_end(names[position]) for position in columns)
+        if not only and len(pairs) != 1:
             listed = ", ".join(names[:SHOWN_COLUMNS]) + ", …" * (len(names) > SHOWN_COLUMNS)
             expected = "two, or source and target among them"
             raise ArgumentError(f"columns are {listed}", where="edges", expected=expected)
-        ends = [0, 1] if len(names) == 2 else pairs[0]
-        further = [repr(name) for position, name in enumerate(frame.columns) if position not in ends]
+        ends = columns if only else pairs[0]
+        further = [repr(frame.columns[position]) for position in columns if position not in ends]
         if further and not self.ignore:
             fix = f'say edge_weights="{IGNORE}" to leave further columns out'
             raise ArgumentError(f"{further[0]} is a further column", where="edges", expected=_UNWEIGHTED, fix=fix)
-        return np.stack([self._rows(frame.iloc[:, end], "edges") for end in ends])
+        return np.stack([self._rows(np.asarray(column(frame, end)), "edges") for end in ends])
 
-    def _rows(self, names: Sequence[Any], where: str) -> NDArray[np.int64]:
+    def _rows(self, names: Sequence[Any] | NDArray[Any], where: str) -> NDArray[np.int64]:
         """The rows that these ids have in X."""
         if self.ids is None:
             known = np.asarray(names)
             if known.ndim != 1 or (known.size and known.dtype.kind not in "iu"):
-                other = next((name for name in names if not isinstance(name, int | np.integer)), known.dtype)
+                other = next((name for name in _listed(names) if not isinstance(name, int | np.integer)), known.dtype)
                 fix = "make X a DataFrame whose index holds the ids"
                 raise ArgumentError(f"names node {other!r}", where=where, expected="row numbers of X", fix=fix)
             rows = np.where((known >= 0) & (known < self.count), known, -1)
             expected = f"row numbers of X, from 0 to {self.count - 1}"
         else:
-            if not self.ids.is_unique:
-                twice = self.ids[self.ids.duplicated()][0]
-                raise ArgumentError(f"the index holds {twice!r} twice", where="X", expected="each node once")
-            rows = np.asarray(self.ids.get_indexer(names))
-            expected = f"ids in the index of X, such as {', '.join(map(repr, self.ids[:2].tolist()))}"
+            if not self.ids.unique:
+                found = f"{self.ids.name.removesuffix(' of X')} holds {self.ids.repeated()!r} twice"
+                raise ArgumentError(found, where="X", expected="each node once")
+            rows = self.ids.rows(names)
+            expected = f"ids in {self.ids.name}, such as {self.ids.examples()}"
         if (rows < 0).any():
-            name = list(names)[int((rows < 0).argmax())]
+            name = _listed(names)[int((rows < 0).argmax())]
             raise ArgumentError(f"names node {name!r}", where=where, expected=expected)
         return rows.astype(np.int64, copy=False)
+
+
+def _listed(names: Sequence[Any] | NDArray[Any]) -> list[Any]:
+    return names.tolist() if isinstance(names, np.ndarray) else list(names)

@@ -14,8 +14,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from grandplus.datasets.arrays.checks import features_of
-from grandplus.datasets.in_memory.arrays import as_matrix, is_frame, is_pandas
 from grandplus.datasets.in_memory.edges import IGNORE, EdgeReader
+from grandplus.datasets.in_memory.frames import is_frame
+from grandplus.datasets.in_memory.ids import NodeIds
+from grandplus.datasets.in_memory.nodes import GivenNodes, given_nodes
 from grandplus.runtime.errors import ArgumentError, argument_errors
 
 MASKS = ("train_mask", "val_mask", "test_mask")
@@ -33,11 +35,11 @@ class Inputs:
     features : ndarray or scipy.sparse.csr_array of float32, shape (n, d), or None
         All values are finite. float64 where float32 would lose the variance of a column. It may share memory with X.
     feature_names : list of str or None
-        The columns of a DataFrame, if all are named by text.
+        The columns of a DataFrame, if all are named by text; or of the attributes of nodes.
     node_ids : ndarray, shape (n,), or None
-        The index of X, or of y, if it holds whole numbers or text, each once, and other than the row numbers.
+        The ids, if they are whole numbers or text, each once, and other than the row numbers.
     labels : object
-        ``y``, or that of a ``Data`` object; None if there is none.
+        ``y``, or what stands for it; None if there is nothing.
     masks : dict of str to object
         The masks of a ``Data`` object by the names that they have there.
     """
@@ -61,18 +63,22 @@ def inputs_of(graph: Any, X: Any = None, y: Any = None, *, edge_weights: str | N
 
         - A scipy sparse matrix or an array or tensor (n, n): the adjacency.
         - An integer array or tensor (2, E): ``edge_index``, pairs of row numbers.
-        - A graph of networkx, whose nodes are ids.
-        - A pandas DataFrame of edges, whose two columns hold ids. They have a usual pair of names, such as source and
-          target, or are the only ones.
+        - A graph of networkx, whose nodes are ids; or of igraph, whose vertices have ids if they have the attribute
+          name.
+        - A DataFrame of edges, of pandas or Polars, whose two columns hold ids. They have a usual pair of names, such
+          as source and target, or are the only ones.
         - A ``Data`` object of PyTorch Geometric: ``edge_index``, and ``x``, ``y`` and masks if it has them.
         - A `grandplus.Adjacency`.
 
-        An id is looked up in the index of X if X is a DataFrame (without X, in that of y). Otherwise it is a row
-        number.
-    X : array_like, tensor, scipy sparse matrix or pandas.DataFrame, shape (n, d), optional
-        Features; by default the graph's ``x``, if it has that.
-    y : array_like, shape (n,), optional
-        Labels; by default the graph's ``y``, if it has that.
+        An id is looked up in the index of X if X is a DataFrame of pandas (without X, in that of y). Where X has no
+        index of its own, ids may be in a column that is called id and has all that edges name. Otherwise an id is a
+        row number.
+    X : array_like, tensor, scipy sparse matrix, DataFrame or list of str, shape (n, d), optional
+        Features; by default the graph's ``x``, if it has that. Of a graph with attributes of nodes, a list names those
+        that are features; by default all that hold numbers are, if y is no array.
+    y : array_like, shape (n,), or str, optional
+        Labels, or the name of the column of X or of the attribute of nodes that has them; by default the graph's ``y``,
+        or the one column or attribute with a usual name, such as label or class.
     edge_weights : {None, "ignore"}
         Whether a graph may have edge weights, which are then left out.
 
@@ -85,7 +91,7 @@ def inputs_of(graph: Any, X: Any = None, y: Any = None, *, edge_weights: str | N
     ArgumentError
         The graph is none of these; it has weights, and they are not to be ignored; an edge names an unknown node; X
         holds something other than finite numbers, has another number of rows than the adjacency, or another index
-        than y.
+        than y; or which column or attribute is the class can't be told.
 
     Examples
     --------
@@ -98,65 +104,41 @@ def inputs_of(graph: Any, X: Any = None, y: Any = None, *, edge_weights: str | N
     data = graph if getattr(graph, "edge_index", None) is not None and not is_frame(graph) else None
     X = getattr(data, "x", None) if X is None else X
     y = getattr(data, "y", None) if y is None else y
-    if X is None and y is None:
-        raise ArgumentError("there are neither features nor labels", expected="X, y or both")
-    if is_pandas(X) and is_pandas(y) and not X.index.equals(y.index):
-        fix = "say y.loc[X.index], or y.to_numpy() if the order is right"
-        raise ArgumentError("X and y have different indexes", expected="the same nodes in the same order", fix=fix)
-    names = list(X.columns) if is_frame(X) and all(isinstance(name, str) for name in X.columns) else None
-    values = None if X is None else _frame_values(X) if is_frame(X) else as_matrix(X, "X")
-    rows = y if X is None else X
-    count = _count(rows if values is None else values)
-    ids = rows.index if is_pandas(rows) else None
-    edges, nodes = EdgeReader(count, ids, edge_weights == IGNORE).read(graph)
+    given = given_nodes(graph, X, y)
+    edges, nodes = EdgeReader(given.count, given.ids, edge_weights == IGNORE).read(graph)
     with argument_errors():
-        features = None if values is None else features_of(_changeable(values), nodes, "X", _cells_of(X))
+        values = given.values
+        features = None if values is None else features_of(_changeable(values), nodes, "X", _cells_of(given))
     masks = {mask: getattr(data, mask, None) for mask in MASKS}
     return Inputs(
         edges=edges,
         nodes=nodes,
         features=features,
-        feature_names=names,
-        node_ids=None if ids is None else _node_ids(ids),
-        labels=y,
+        feature_names=given.names,
+        node_ids=None if given.ids is None else _node_ids(given.ids),
+        labels=given.labels,
         masks={name: mask for name, mask in masks.items() if mask is not None},
     )
 
 
-def _cells_of(X: Any) -> Callable[[int, int], str]:
+def _cells_of(given: GivenNodes) -> Callable[[int, int], str]:
     """What to call a cell of X."""
-    if is_frame(X):
-        return lambda row, column: f"node {X.index[row]}, column {X.columns[column]!r}"
-    return lambda row, column: f"row {row}, column {column}"
+    ids, names = given.ids, given.names
+
+    def called(row: int, column: int) -> str:
+        node = f"row {row}" if ids is None else f"node {ids.values[row]}"
+        return f"{node}, column {column if names is None else repr(names[column])}"
+
+    return called
 
 
-def _node_ids(index: Any) -> NDArray[Any] | None:
-    ids = np.asarray(index)
-    if ids.dtype.kind == "O" and all(isinstance(name, str) for name in ids.tolist()):
-        ids = ids.astype(str)
-    usual = ids.ndim == 1 and ids.dtype.kind in "iuU" and index.is_unique
+def _node_ids(given: NodeIds) -> NDArray[Any] | None:
+    ids = given.values
+    if ids.dtype.kind == "O":
+        kinds = {type(name) for name in ids.tolist()}
+        ids = ids.astype(str) if kinds == {str} else ids.astype(np.int64) if kinds == {int} else ids
+    usual = ids.ndim == 1 and ids.dtype.kind in "iuU" and given.unique
     return ids if usual and not np.array_equal(ids, np.arange(len(ids))) else None
-
-
-def _count(rows: Any) -> int:
-    shape = getattr(rows, "shape", None)
-    if shape is None and hasattr(rows, "__len__"):
-        return len(rows)
-    if not shape:
-        raise ArgumentError(f"X and y are {rows!r}", expected="a row and a label for each node")
-    return int(shape[0])
-
-
-def _frame_values(frame: Any) -> NDArray[Any]:
-    for name, kind in zip(frame.columns, frame.dtypes, strict=True):
-        if getattr(kind, "kind", "O") not in "biuf":
-            expected, fix = "numbers", "encode it as numbers, or leave it out"
-            raise ArgumentError(f"column {name!r} holds {kind}", where="X", expected=expected, fix=fix)
-    try:
-        small = all(np.can_cast(getattr(kind, "numpy_dtype", kind), np.float32) for kind in frame.dtypes)
-        return np.asarray(frame.to_numpy(np.float32 if small else np.float64))
-    except (TypeError, ValueError) as error:  # such as missing values among whole numbers
-        raise ArgumentError(f"is no array: {error}", where="X") from None
 
 
 def _changeable(values: Any) -> Any:
