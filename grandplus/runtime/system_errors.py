@@ -45,7 +45,8 @@ work is kept
         where = getattr(error, "filename", None) or ""
         return GrandPlusError(f"memory is used up{words}", where=where, fix=f"{fix}; finished work is kept")
     if isinstance(error, OSError):
-        return GrandPlusError(_reason(error), where=error.filename2 or error.filename or "", fix=_fix(error))
+        file = error.filename2 or error.filename or ""  # of two, what was written
+        return GrandPlusError(_reason(error), where=file, fix=_fix(error, str(file)))
     return None
 
 
@@ -106,16 +107,14 @@ def _first_line(error: Exception) -> str:
     return str(error).strip().partition("\n")[0]
 
 
-def _fix(error: OSError) -> str:
-    variable = environment.variable_of(error.filename) if error.filename else ""
+def _fix(error: OSError, file: str) -> str:
+    if file == STANDARD_OUTPUT:
+        return "let it go where there is room"
+    variable = environment.variable_of(file) if file else ""
     if "temporary directory" in str(error):
         variable = "TMPDIR"
-    if error.filename == STANDARD_OUTPUT:
-        return "let it go where there is room"
     if error.errno in _FULL or _CUT_SHORT.search(str(error)):
         return f"free some, or set {variable or 'GRANDPLUS_SCRATCH'} to a folder with more room; finished work is kept"
     if variable:
         return f"set {variable} to a folder that you may write to"
-    return (
-        "make the file and its folder readable and writable" if error.filename and error.errno in _NO_PERMISSION else ""
-    )
+    return "make the file and its folder readable and writable" if file and error.errno in _NO_PERMISSION else ""

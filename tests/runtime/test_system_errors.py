@@ -69,6 +69,13 @@ def test_the_variable_that_moves_a_folder_is_named(tmp_path, monkeypatch, variab
     assert f"or set {variable} to a folder with more" in str(system_error(refused(errno.ENOSPC, f"{tmp_path}/own/x")))
 
 
+def test_of_two_files_it_is_the_one_that_is_written(tmp_path, monkeypatch):
+    monkeypatch.setenv("GRANDPLUS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("GRANDPLUS_SCRATCH", str(tmp_path / "scratch"))
+    error = refused(errno.ENOSPC, str(tmp_path / "cache/x"), None, str(tmp_path / "scratch/x"))
+    assert str(system_error(error)) == f"{tmp_path}/scratch/x: No space left on device; {FULL}"
+
+
 def test_the_variable_of_temporary_files(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     assert "set TMPDIR to a folder that" in str(system_error(refused(errno.EACCES, str(tmp_path / "x"))))
