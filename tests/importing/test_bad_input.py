@@ -185,6 +185,19 @@ CASES: dict[str, tuple[dict[str, bytes], list[str], int, list[str]]] = {
     "absurd": (tables(swapped(b"3,b,1.5", b"3,b,1e30")), FEW, 2, ["line 5, node 3, is '1e30'; expected", "to 1e+15"]),
     "empty feature": (tables(swapped(b"3,b,1.5", b"3,b,")), FEW, 2, ["height: line 5, node 3, is ''; expected a n"]),
     "text among numbers": (tables(swapped(b"3,b,1.5", b"3,b,tall")), FEW, 2, ["height: line 5, node 3, is 'tall'"]),
+    "thousands or a fraction": (
+        tables(swapped(b"3,b,1.5", b'3,b,"1,500"').replace(b".0,", b",").replace(b".5,", b",")), FEW, 2,
+        ["column height: holds '1,500', which may be 1.5 or 1500; expected a cell that shows which", "--decimal . or"],
+    ),
+    "thousands, as said": (
+        tables(swapped(b"3,b,1.5", b'3,b,"1,500"').replace(b".0,", b",").replace(b".5,", b",")),
+        [*FEW, "--decimal", "."], 0, ["decimal: .", "features  2, dense"],
+    ),
+    "a mark that is none": (tables(), ["--decimal", "x"], 2, ["error: --decimal is 'x'; expected '.' or ','"]),
+    "two cells of text": (
+        tables(swapped(b"3,b,1.5", b"3,b,tall").replace(b"7,b,3.5", b"7,b,NA")), FEW, 2,
+        ["column height: line 5, node 3, is 'tall'; line 9, node 7, is 'NA'; expected a number", "leave the column out"],
+    ),
     "no npy": (tables(f_npy=b"numpy"), FEW, 2, ["f.npy: is no readable array"]),
     "NaN in JSON": (
         tables(f_json=str({f"{i}": [1.5, float("nan")] for i in range(NODES)}).replace("'", '"').replace("nan", "NaN")
@@ -242,6 +255,10 @@ CASES: dict[str, tuple[dict[str, bytes], list[str], int, list[str]]] = {
     "labels that are -1": (
         tables(b"id,label,x\n" + b"".join(b"%d,%d,1\n" % (i, -1 if i > 9 else i % 2) for i in range(NODES))), FEW, 0,
         ["classes   2: 0 (5), 1 (5)", "2 nodes without a label"],
+    ),
+    "labels that mean unknown": (
+        tables(nodes_csv({3: "3,missing,1.5,0", 5: "5,NA,2.5,2", 7: "7,NA,2.5,2"})), [*FEW, "--shortage", "shrink", "--na", "missing"], 0,
+        ["classes   3: NA (2), a (6), b (3)", "na: [missing]", "1 nodes without a label"],
     ),
     "class ids with gaps": (
         tables(nodes_csv().replace(b",a,", b",7,").replace(b",b,", b",30,")), FEW, 0, ["classes   2: 7 (6), 30 (6)"],
