@@ -268,6 +268,15 @@ def test_a_replacement_is_undone_by_an_error(tmp_path, kind):
     assert list(contents(tmp_path).values()) == ["new"]
 
 
+def test_a_link_is_replaced_and_what_it_leads_to_stays(tmp_path):
+    made(tmp_path / "elsewhere", "old", "folder")
+    (tmp_path / "target").symlink_to(tmp_path / "elsewhere")
+    with replaced(tmp_path / "target", made(tmp_path / "new", "new", "folder")):
+        pass
+    assert not (tmp_path / "target").is_symlink()
+    assert contents(tmp_path) == {"elsewhere/file": "old", "target/file": "new"}
+
+
 @pytest.mark.parametrize("kind", ["file", "folder"])
 @pytest.mark.parametrize("killed_at", range(5))
 def test_a_replacement_that_a_kill_cuts_short_leaves_the_old_or_the_new_whole(tmp_path, monkeypatch, kind, killed_at):
