@@ -6,6 +6,7 @@ On some damaged files the HDF5 library never ends, or ends the process. So anoth
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 import subprocess
 import sys
@@ -96,7 +97,8 @@ def opened(file: Path, names: Sequence[str]) -> Iterator[Any]:
     except ImportError:
         fix = "pip install 'grandplus[h5ad]'"
         raise GrandPlusError("is read by h5py, which is not installed", where=file, fix=fix) from None
-    _check_ends(file, names)
+    stat = file.stat()
+    _check_ends(file, tuple(names), stat.st_size, stat.st_mtime_ns)
     try:
         with h5py.File(file, "r", locking=False) as content:
             yield content
@@ -104,10 +106,11 @@ def opened(file: Path, names: Sequence[str]) -> Iterator[Any]:
         raise GrandPlusError(f"is no readable HDF5: {error}", where=file, fix="fetch it again") from None
 
 
-def _check_ends(file: Path, names: Sequence[str]) -> None:
-    """Check that the HDF5 library can read the file to its end."""
+@functools.cache
+def _check_ends(file: Path, names: tuple[str, ...], size: int, written: int) -> None:
+    """Check that the HDF5 library can read the file to its end; once for each file."""
     command = [sys.executable, "-c", _READ_ALL, str(file), str(MAX_COMPRESSION), *names]
-    seconds = SECONDS + file.stat().st_size / BYTES_A_SECOND
+    seconds = SECONDS + size / BYTES_A_SECOND
     try:
         code = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds).returncode
     except subprocess.TimeoutExpired:

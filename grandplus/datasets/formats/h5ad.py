@@ -86,7 +86,7 @@ def recognise(files: list[Path], asked: Reading) -> Reading | None:
     """
     if [file.suffix for file in files] != [SUFFIX]:
         return None
-    with opened(files[0], READ[1:]) as content:
+    with opened(files[0], READ) as content:
         edges = asked.edges or _graph_name(_matrices(content, files[0]), files[0])
         label = asked.label
         if label is None:

@@ -99,7 +99,7 @@ def read_columns(file: Path, width: int, kind: pa.DataType, *, rows: int | None 
 
 
 def read_lines(file: Path) -> pa.Array:
-    """The text of each line, of which empty ones count, but for those at the end.
+    """The text of each line, without quotes. Empty lines count, but for those at the end that have no quotes either.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def read_lines(file: Path) -> pa.Array:
     parts = [batch.column(0) for batch in _batches(file, 1, pa.string())]
     lines = pa.chunked_array(parts, pa.string()).combine_chunks()
     filled = np.flatnonzero(np.asarray(pc.not_equal(lines, "")))
-    return pc.utf8_trim_whitespace(lines[: int(filled[-1]) + 1 if len(filled) else 0])
+    return pc.utf8_trim(lines[: int(filled[-1]) + 1 if len(filled) else 0], ' \t\r"')
 
 
 def _batches(file: Path, width: int, kind: pa.DataType) -> Iterator[pa.RecordBatch]:
@@ -129,7 +129,7 @@ def _batches(file: Path, width: int, kind: pa.DataType) -> Iterator[pa.RecordBat
                 stream,
                 # One thread: lines are then counted for errors.
                 pacsv.ReadOptions(column_names=names, block_size=BLOCK, use_threads=False),
-                pacsv.ParseOptions(ignore_empty_lines=width > 1),
+                pacsv.ParseOptions(ignore_empty_lines=width > 1, quote_char=False if text else '"'),
                 pacsv.ConvertOptions(column_types=dict.fromkeys(names, kind), strings_can_be_null=not text),
             )
     except (pa.ArrowException, OSError) as error:
