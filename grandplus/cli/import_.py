@@ -43,7 +43,7 @@ def add(commands: Any) -> None:
         help=f"scaling of the features, or what is made from the graph: {_values('features')}",
     )
     tables = parser.add_argument_group("tables", "a column is its name, or its number from 1")
-    tables.add_argument("--edges", metavar="NAME", help="name of the file that holds the edges")
+    tables.add_argument("--edges", metavar="NAME", help="name of the file, or variable, that holds the edges")
     tables.add_argument("--nodes", metavar="NAME", help="name of the file that holds the labels")
     tables.add_argument(
         "--ends", type=_column, nargs=2, metavar=COLUMN, help="columns that hold the two ends of an edge"
@@ -51,7 +51,7 @@ def add(commands: Any) -> None:
     words = f"column that holds the ids of the nodes; {NO_IDS}: line i has the label of node i, from 0"
     tables.add_argument("--id", type=_column, metavar=COLUMN, help=words)
     tables.add_argument(
-        "--label", type=_column, metavar=COLUMN, help="column that holds the class; in GML, the attribute"
+        "--label", type=_column, metavar=COLUMN, help="column, attribute or variable that holds the class"
     )
     tables.add_argument(
         "--header",

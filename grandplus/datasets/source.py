@@ -49,7 +49,7 @@ class Reading(Section):
     features: FileName | None = None
     ends: tuple[Column, Column] | None = None  # columns of edges
     id: Column | None = None  # columns of nodes; "none": line i of the node table has the label of node i, from 0
-    label: Column | None = None  # of GML: an attribute
+    label: Column | None = None  # or an attribute of nodes, or a variable of MATLAB
     ignore: list[Column] = Field(default=[])  # columns that are no features
     na: list[str] | None = None  # labels that mean unknown; null: what pandas reads as NA, ? and -1
     decimal: Literal[".", ","] | None = None  # of numbers in text; null: what all cells show

@@ -68,7 +68,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self,
         graph: Any,
         X: Any = None,
-        y: ArrayLike | None = None,
+        y: ArrayLike | str | None = None,
         *,
         train: ArrayLike | None = None,
         val: ArrayLike | None = None,
@@ -83,14 +83,18 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
             - A scipy sparse matrix, array or tensor (n, n): the adjacency, of 0 and 1.
             - An integer array or tensor (2, E): an ``edge_index``, pairs of row numbers of X.
-            - A graph of networkx, or a pandas DataFrame of edges, with columns such as source and target, or two
-              columns only. They name nodes by the index of X if X is a DataFrame, else by row numbers of X.
+            - A graph of networkx, or a DataFrame of edges, of pandas or Polars, with columns such as source and
+              target, or two columns only. They name nodes by the index of X, or its column called id, if X is a
+              DataFrame, else by row numbers of X.
+            - A graph of igraph, whose vertices are the rows of X, or are named in the index of X.
             - A ``Data`` object of PyTorch Geometric. Its ``x``, ``y`` and masks stand for X, y, train, val and test
               that are not given. With all three masks, labels of nodes in none of them count as unknown.
-        X : array_like, tensor, scipy sparse matrix or pandas.DataFrame, shape (n, d), optional
-            A row of numbers for each node. It may lack only where ``features`` makes features from the graph.
-        y : array_like, shape (n,)
-            Labels of any kind; -1, None, NaN and "" where unknown.
+        X : array_like, tensor, scipy sparse matrix, DataFrame or list of str, shape (n, d), optional
+            A row of numbers for each node; or the names of attributes that nodes of a graph have, by default all that
+            hold numbers if y is no array. It may lack only where ``features`` makes features from the graph.
+        y : array_like, shape (n,), or str
+            Labels of any kind; -1, None, NaN and "" where unknown. Or the name of a column of X or an attribute of
+            nodes, by default the one with a usual name, such as class or label.
         train, val : array_like, optional
             The nodes to train on and to validate on: row numbers, a mask (n,), or masks (n, s) of s splits, of which
             trial i takes the i-th and begins anew after the last. Both or neither: without them each trial draws

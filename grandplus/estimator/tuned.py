@@ -28,7 +28,7 @@ from grandplus.tuning.portfolio import PROPAGATION, TRAINING, Change
 def tune(
     graph: Any,
     X: Any = None,
-    y: ArrayLike | None = None,
+    y: ArrayLike | str | None = None,
     *,
     train: ArrayLike | None = None,
     val: ArrayLike | None = None,

@@ -41,12 +41,14 @@ def save_dataset(
     name : str
         Of the dataset.
     graph : object
-        A scipy sparse matrix, an array, an ``edge_index``, a graph of networkx, a DataFrame of edges, or a ``Data``
-        object of PyTorch Geometric, see `grandplus.datasets.in_memory.inputs.inputs_of`.
-    X : array_like, tensor, scipy sparse matrix or pandas.DataFrame, shape (n, d), optional
-        Features; by default the graph's ``x``, or none. The index of a DataFrame has the nodes' ids.
-    y : array_like, shape (n,) or one-hot (n, C), optional
-        Classes, unknown where they are -1, None, NaN or ""; by default the graph's ``y``.
+        A scipy sparse matrix, an array, an ``edge_index``, a graph of networkx or igraph, a DataFrame of edges, or a
+        ``Data`` object of PyTorch Geometric, see `grandplus.datasets.in_memory.inputs.inputs_of`.
+    X : array_like, tensor, scipy sparse matrix, DataFrame or list of str, shape (n, d), optional
+        Features; by default the graph's ``x``, or its attributes of nodes, or none. The index of a DataFrame, or a
+        column that is called id, has the nodes' ids.
+    y : array_like, shape (n,) or one-hot (n, C), or str, optional
+        Classes, unknown where they are -1, None, NaN or "", or the name of the column or attribute that has them; by
+        default the graph's ``y``, or the column or attribute with a usual name.
     masks : dict of str to array_like, optional
         "train_mask", "val_mask" and "test_mask", each (n,) or, for s splits, (n, s); by default the graph's own.
     edge_weights : {None, "ignore"}
