@@ -6,18 +6,23 @@ import contextlib
 import io
 import json
 import tempfile
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
+import layouts
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from own import EDGES, NODES, edges_csv, nodes_csv, npz, ring, thing
+from random_graphs import RandomGraph
 from scipy import sparse
 from scipy.io import mmwrite, savemat
 
+from grandplus.datasets.arrays import hdf5
 from grandplus.datasets.raw import RawGraph, read_files
 from grandplus.datasets.source import Reading, Source
 from grandplus.importing.recognise import check_files, recognise
@@ -88,6 +93,17 @@ NODE_LINK = b"""{"directed": false, "graph": {}, "nodes": [{"id": "a", "class": 
 "links": [{"source": "a", "target": "b", "weight": 1}]}"""
 ADJACENCY_LIST = b"#nodes.py\n# GMT Sun Nov 29\n#\n" + b"".join(b"%d %d\n" % edge for edge in EDGES)
 JSON = b"{%s}" % b", ".join(b'"%d": [%d, 3]' % (i, i) for i in range(NODES))
+RING = RandomGraph([str(i) for i in range(NODES)], EDGES, [str(i % 2) for i in range(NODES)], np.ones((NODES, 2)))
+
+
+def layout(write: Callable[[RandomGraph, Path], None], *first: str) -> dict[str, bytes]:
+    """The files of a layout, of which those with these names come first."""
+    with tempfile.TemporaryDirectory() as folder:
+        write(RING, Path(folder))
+        files = {str(file.relative_to(folder)): file for file in sorted(Path(folder).rglob("*")) if file.is_file()}
+        return {name: files[name].read_bytes() for name in (*first, *(name for name in files if name not in first))}
+
+
 # Files that are right, of which the first is spoiled.
 WIKICS = json.dumps(
     {
@@ -121,6 +137,19 @@ RIGHT = {
     "geom-gcn": {"n.txt": GEOM, "e.txt": b"node_id\tnode_id\n0\t1\n2\t3\n"},
     "content": {"x.content": b"p1\t0\t1\tA\np2\t1\t0\tB\n", "x.cites": b"p1\tp2\n"},
     "wikics": {"data.json": WIKICS},
+    "ogb, edges": layout(partial(layouts.ogb, packed=False), "raw/edge.csv"),
+    "ogb, labels": layout(partial(layouts.ogb, packed=False, counts=False), "raw/node-label.csv"),
+    "ogb, features": layout(partial(layouts.ogb, packed=False), "raw/node-feat.csv"),
+    "ogb, split": layout(layouts.ogb, "split/time/valid.csv.gz"),
+    "ogb, arrays": layout(layouts.ogb_arrays, "raw/data.npz"),
+    "graphsaint, labels": layout(layouts.graphsaint, "class_map.json"),
+    "graphsaint, roles": layout(layouts.graphsaint, "role.json"),
+    "graphsaint, edges": layout(layouts.graphsaint, "adj_full.npz"),
+    "dgl, meta": layout(layouts.dgl_csv, "meta.yaml"),
+    "dgl, nodes": layout(layouts.dgl_csv, "nodes_0.csv"),
+    "dgl, reddit": layout(layouts.dgl_reddit, "reddit_data.npz"),
+    "geom-gcn, words": layout(partial(layouts.geom_gcn, words=True), "out1_node_feature_label.txt"),
+    "pytorch": layout(layouts.pytorch),
     "csr-npz": {"x.npz": npz(**CSR, labels=LABELS)},
     "edges-npz": {"x.npz": npz(edges=np.array([[0, 1]]), node_labels=LABELS, train_masks=LABELS == 1)},
     "object-npz": {"x.npz": npz(adj_matrix=thing(MATRIX), node_attr=thing(MATRIX), node_label=LABELS)},
@@ -153,7 +182,19 @@ def test_the_files_are_right(kind, tmp_path):
 @settings(max_examples=40)
 @given(data=st.data())
 def test_any_bytes_end_in_a_graph_or_an_error(kind, data):
-    (name, right), *others = RIGHT[kind].items()
+    check(RIGHT[kind], data)
+
+
+@settings(max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_any_bytes_in_hdf5(monkeypatch, data):
+    """Fewer: each is read by a process of its own first, as the HDF5 library never ends on some of them."""
+    monkeypatch.setattr(hdf5, "SECONDS", 5)
+    check(layout(layouts.h5ad), data)
+
+
+def check(right_files: dict[str, bytes], data: st.DataObject) -> None:
+    (name, right), *others = right_files.items()
     files = {name: data.draw(spoiled(right)), **dict(others)}
     with tempfile.TemporaryDirectory() as folder, contextlib.suppress(GrandPlusError):
         graph = read(Path(folder), files)
@@ -169,6 +210,7 @@ def test_any_bytes_end_in_a_graph_or_an_error(kind, data):
 
 def read(folder: Path, files: dict[str, bytes]) -> RawGraph:
     for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content)
     paths = [folder / name for name in files]
     check_files(paths)
