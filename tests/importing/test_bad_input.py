@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from bad_layouts import CASES as LAYOUT_CASES
 from own import EDGES, FEW, LABELS, NODES, edges_csv, nodes_csv, npz, ring, run_import, thing
 from scipy import sparse
 from scipy.io import mmwrite, savemat
@@ -461,6 +462,9 @@ CASES: dict[str, tuple[dict[str, bytes], list[str], int, list[str]]] = {
     "a file that isn't there": (tables(), ["none.csv"], 2, ["none.csv: no such file"]),
     "an empty folder": (tables(), ["empty"], 2, ["empty: holds no file; expected the files of a graph"]),
 }  # fmt: skip
+
+
+CASES |= LAYOUT_CASES
 
 
 @pytest.mark.parametrize("case", CASES)
