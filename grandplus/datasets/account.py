@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+OF_EDGES, DRAWING = " (of edges)", " (drawing)"  # reasons why an attribute is not used
+
 
 @dataclass(frozen=True)
 class FileAccount:

@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from grandplus.datasets.account import Account, FileAccount
+from grandplus.datasets.account import DRAWING, OF_EDGES, Account, FileAccount
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import Reading
 from grandplus.graph.graph import Graph
 
-_BY_THEMSELVES = ("(an index)", "(empty)")  # columns that hold nothing to be used
+_BY_THEMSELVES = ("(an index)", "(empty)", DRAWING)  # columns that hold nothing to be used
 
 
 def reconciliation(account: Account) -> dict[str, str]:
@@ -128,8 +128,9 @@ def _is_on_purpose(column: str, account: Account, asked: Reading) -> bool:
     """Whether an unused column holds nothing, or the user leaves it out."""
     if column.endswith(_BY_THEMSELVES):
         return True
-    edge_files = tuple(f"{file.file}: " for file in account.files if file.kind == "edges")
-    if asked.weights is not None and column.startswith(edge_files):
+    of_edges, of_nodes = ({file.file for file in account.files if file.kind == kind} for kind in ("edges", "nodes"))
+    file = column.partition(": ")[0]
+    if asked.weights is not None and file in of_edges and (file not in of_nodes or column.endswith(OF_EDGES)):
         return True
     titles = [f"column {name}" if isinstance(name, int) else name for name in asked.ignore]
     return any(column.partition(": ")[2] in (title, f"{title} (text)") for title in titles)

@@ -108,7 +108,7 @@ def test_defaults_and_nested_graphs_of_graphml(tmp_path):
     assert graph.node_ids.tolist() == ["n0", "n0::n1", "n2"]
     assert [graph.classes[label] for label in graph.labels] == ["a", "b", "b"]
     assert graph.edges.tolist() == [[0], [1]]
-    assert graph.account.unused == ("nodegraphics (drawing)",)
+    assert graph.account.unused == ("g.graphml: nodegraphics (drawing)",)
 
 
 def test_names_in_place_of_numbers(tmp_path):
@@ -212,7 +212,7 @@ def test_matlab_one_hot_and_named(tmp_path):
     assert graph.labels.tolist() == [0, 1] * 6
     assert graph.node_ids.tolist() == list(range(1, NODES + 1))
     np.testing.assert_array_equal(graph.features[:, 0], HEIGHTS)
-    assert graph.account.unused == ("PLP",)
+    assert graph.account.unused == ("acm.mat: PLP",)
 
 
 def test_matlab_of_suitesparse_beside_a_table(tmp_path):
@@ -237,6 +237,19 @@ def test_explicit_zeros_are_counted(tmp_path):
     graph = raw(tmp_path, "g.mtx", "nodes.csv")
     assert graph.account.dropped == {"entries of 0": 1}
     assert graph.edges.shape == (2, NODES - 1)
+
+
+def test_strict_heeds_attributes(tmp_path, monkeypatch, capsys, checkout):
+    """What is not used is refused, unless an option says so."""
+    graph = people()
+    nx.set_node_attributes(graph, {f"p{i}": f"street {i % 3}" for i in range(NODES)}, "street")
+    nx.set_edge_attributes(graph, 2.0, "weight")
+    nx.write_graphml_xml(graph, tmp_path / "g.graphml")
+    given = [tmp_path / "g.graphml", *FEW, "--label", "club", "--weights", "ignore"]
+    assert run_import(monkeypatch, checkout, "mine", *given, "--strict") == 2
+    assert "left out or merged: column g.graphml: street (text); expected nothing" in capsys.readouterr().err
+    assert run_import(monkeypatch, checkout, "mine", *given, "--ignore", "street", "--strict") == 0
+    assert "unused    g.graphml: street (text), g.graphml: weight (of edges)\n" in capsys.readouterr().out
 
 
 # --- From import to a result ------------------------------------------------------------------

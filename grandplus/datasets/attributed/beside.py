@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from grandplus.datasets.account import Account
 from grandplus.datasets.attributed.graph import AttributedGraph
-from grandplus.datasets.attributed.raw_graph import check_weights
+from grandplus.datasets.attributed.raw_graph import check_weights, unused_attributes, unused_of_edges
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import Reading, Source
 from grandplus.datasets.tables.ids import as_numpy
@@ -134,10 +134,9 @@ def _renamed(account: Account, edges: str, graph: AttributedGraph) -> Account:
         replace(entry, file=graph.where.name, read=count, skipped=graph.skipped) if entry.file == edges else entry
         for entry in account.files
     )
-    attributes = [f"{name} (of {graph.where.name})" for name in (*graph.attributes, *graph.edge_attributes)]
     return replace(
         account,
         files=files,
-        unused=(*account.unused, *attributes, *graph.unused),
+        unused=(*account.unused, *unused_attributes(graph).values(), *unused_of_edges(graph)),
         dropped={**account.dropped, **graph.dropped},
     )

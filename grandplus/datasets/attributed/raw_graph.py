@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from grandplus.datasets.account import Account, FileAccount
+from grandplus.datasets.account import OF_EDGES, Account, FileAccount
 from grandplus.datasets.arrays.checks import LARGEST_FEATURE, raise_no_feature, raise_weighted
-from grandplus.datasets.attributed.graph import VECTORS, AttributedGraph, as_number, as_text, kind_of
+from grandplus.datasets.attributed.graph import NUMBERS, VECTORS, AttributedGraph, as_number, as_text, kind_of
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import Reading, Source
 from grandplus.datasets.tables.classes import class_numbers
@@ -87,6 +87,39 @@ def check_weights(graph: AttributedGraph, how: Reading) -> None:
                 raise_weighted(f"has {name} {values[edge]} on the edge of {start!r} and {end!r}", graph.where)
 
 
+def unused_attributes(graph: AttributedGraph) -> dict[str, str]:
+    """What an account calls the attributes of nodes if they are not used, by their names.
+
+    Parameters
+    ----------
+    graph : AttributedGraph
+
+    Returns
+    -------
+    dict of str
+    """
+    kinds = {name: kind_of(values) for name, values in graph.attributes.items()}
+    reasons = {name: "" if kind in (NUMBERS, VECTORS) else f" ({kind})" for name, kind in kinds.items()}
+    return {name: f"{graph.where.name}: {name}{reason}" for name, reason in reasons.items()}
+
+
+def unused_of_edges(graph: AttributedGraph) -> list[str]:
+    """What an account calls the attributes of edges, and all else that a file holds.
+
+    Parameters
+    ----------
+    graph : AttributedGraph
+
+    Returns
+    -------
+    list of str
+    """
+    return [
+        f"{graph.where.name}: {name}"
+        for name in (*(f"{key}{OF_EDGES}" for key in graph.edge_attributes), *graph.unused)
+    ]
+
+
 def _values(graph: AttributedGraph, name: object) -> list[Any]:
     if str(name) not in graph.attributes:
         raise GrandPlusError(
@@ -132,11 +165,10 @@ def _features(graph: AttributedGraph, how: Reading, ids: pa.Array) -> tuple[NDAr
 
 def _account(graph: AttributedGraph, how: Reading, features: list[str] | None) -> Account:
     used = {how.id, how.label} | (set(graph.attributes) - set(how.ignore) if features is not None else set())
-    unused = [f"{name} ({kind_of(values)})" for name, values in graph.attributes.items() if name not in used]
-    of_edges = [f"{name} (of edges)" for name in graph.edge_attributes]
+    unused = [title for name, title in unused_attributes(graph).items() if name not in used]
     name = graph.where.name
     files = (
         FileAccount(name, len(graph.ids), "nodes"),
         FileAccount(name, graph.edges.shape[1], "edges", graph.skipped),
     )
-    return Account(files, unused=(*unused, *of_edges, *graph.unused), dropped=graph.dropped)
+    return Account(files, unused=(*unused, *unused_of_edges(graph)), dropped=graph.dropped)

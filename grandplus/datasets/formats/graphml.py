@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element
 
+from grandplus.datasets.account import DRAWING
 from grandplus.datasets.attributed.files import read_graph, recognise_graph
 from grandplus.datasets.attributed.graph import AttributedGraph, attributed_graph
 from grandplus.datasets.attributed.xml import Declared, needed, read_xml, typed
@@ -72,7 +73,7 @@ def _keys(tree: Element, domain: str, file: Path) -> dict[str, Declared]:
 
 
 def _drawings(tree: Element) -> tuple[str, ...]:
-    return tuple(sorted({f"{kind} (drawing)" for key in tree.iter("key") if (kind := key.get(_DRAWING))}))
+    return tuple(sorted({f"{kind}{DRAWING}" for key in tree.iter("key") if (kind := key.get(_DRAWING))}))
 
 
 def _data(element: Element, keys: dict[str, Declared], file: Path) -> dict[str, Any]:

@@ -82,7 +82,7 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
         feature_names=names,
         account=Account(
             (FileAccount(file.name, nodes, "nodes"), FileAccount(file.name, edges.shape[1], "edges")),
-            unused=tuple(name for name in held if name not in used and f"{name}.A" not in used),
+            unused=tuple(f"{file.name}: {name}" for name in held if name not in used and f"{name}.A" not in used),
             dropped={"entries of 0": zeros} if (zeros := _zeros(matrix)) else {},
         ),
     )
