@@ -47,8 +47,8 @@ def save_dataset(
         Features; by default the graph's ``x``, or its attributes of nodes, or none. The index of a DataFrame, or a
         column that is called id, has the nodes' ids.
     y : array_like, shape (n,) or one-hot (n, C), or str, optional
-        Classes, unknown where they are -1, None, NaN or "", or the name of the column or attribute that has them; by
-        default the graph's ``y``, or the column or attribute with a usual name.
+        Classes, unknown where they are -1, None, NaN, "" or text such as "NA", or the name of the column or attribute
+        that has them; by default the graph's ``y``, or the column or attribute with a usual name.
     masks : dict of str to array_like, optional
         "train_mask", "val_mask" and "test_mask", each (n,) or, for s splits, (n, s); by default the graph's own.
     edge_weights : {None, "ignore"}

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from grandplus.datasets.tables.numbers import is_number
 from grandplus.runtime.errors import GrandPlusError
 
 Attributes = Mapping[str, Any]
@@ -137,7 +138,7 @@ def kind_of(values: list[Any]) -> str:
 
     Examples
     --------
-    >>> kind_of([1, "2.5", None, True]), kind_of(["a", "1"]), kind_of([[1, 2], [3, 4]]), kind_of([None])
+    >>> kind_of([1, "2,5", None, True]), kind_of(["a", "1"]), kind_of([[1, 2], [3, 4]]), kind_of([None])
     ('numbers', 'text', 'vectors', 'empty')
     """
     filled = [value for value in values if value is not None and value != ""]
@@ -184,4 +185,5 @@ def as_number(value: Any) -> float | None:
 
 
 def _is_number(value: Any) -> bool:
-    return as_number(value) is not None
+    """Also one in a form that ``as_number`` doesn't read, such as 1,5, so that it is refused and not left out as text."""
+    return as_number(value) is not None or (isinstance(value, str) and is_number(value.strip()))

@@ -163,7 +163,7 @@ class _Reader:
                 return 0
             piece = _decoded(piece)
             try:
-                return piece.cast(pa.float64()) if mark is None else parsed(piece, mark)
+                return piece.cast(pa.float64()) if mark is None else parsed(pc.utf8_trim_whitespace(piece), mark)
             except pa.ArrowInvalid:
                 self.unusual.add(column)
                 return 0
@@ -192,7 +192,7 @@ def _marks(nodes: Table, reader: _Reader, asked: str | None) -> dict[int, str]:
     found = dict.fromkeys(texts, Evidence())
     for pieces in nodes.pieces(texts) if texts else ():
         for column, piece in zip(texts, pieces, strict=True):
-            found[column] |= evidence_of(_decoded(piece))
+            found[column] = evidence_of(pc.utf8_trim_whitespace(_decoded(piece)), found[column])
     every = Evidence()
     for evidence in found.values():
         every |= evidence

@@ -20,6 +20,7 @@ from grandplus.datasets.tables.class_names import UNKNOWN
 from grandplus.runtime.errors import GrandPlusError
 
 POINT, COMMA = ".", ","
+_FIRST_CELLS = 100  # of a column, which show most of what there is
 MISSING = tuple(text for text in UNKNOWN if text != "-1")
 _SPACES = "[ '\u00a0\u2009\u202f\u2019]"  # that separate thousands, and the apostrophes that do
 _EXPONENT = "(?:[eE][+-]?[0-9]+)?"
@@ -33,6 +34,7 @@ _DATE = (  # or a time
     "^(?:[0-9]{1,4}[-/][0-9]{1,2}[-/][0-9]{1,4}|[0-9]{1,2}[.][0-9]{1,2}[.][0-9]{4}|[0-9]{4}[-/][0-9]{1,2}$)"
     "|^[0-9]{1,2}:[0-9]{2}"
 )
+_MINUS = "\u2212".encode()
 _WITHOUT_LETTERS = r"^\P{L}*\p{Nd}\P{L}*$|^[+-]?[0-9.,]+[dD][+-]?[0-9]+$"  # but for the exponent of Fortran
 _OTHER = {POINT: COMMA, COMMA: POINT}
 
@@ -109,17 +111,20 @@ class Evidence:
         return Evidence(*(getattr(self, key.name) or getattr(later, key.name) for key in fields(Evidence)))
 
 
-def evidence_of(texts: pa.Array) -> Evidence:
+def evidence_of(texts: pa.Array, known: Evidence | None = None) -> Evidence:
     """What the cells of a column show.
 
     Parameters
     ----------
     texts : pyarrow array of strings
         Without spaces around.
+    known : Evidence, optional
+        What earlier cells of the column have shown, which need not be looked for again.
 
     Returns
     -------
     Evidence
+        What is known, too. A number that may be read in two ways isn't noted once another shows how it is meant.
 
     Examples
     --------
@@ -127,6 +132,30 @@ def evidence_of(texts: pa.Array) -> Evidence:
     >>> found.comma, found.open_comma, found.point
     ('0,5', '1,234', None)
     """
+    found = known or Evidence()
+    for part in (texts[:_FIRST_CELLS], texts[_FIRST_CELLS:]):
+        if _may_show_more(part, found):
+            found |= _evidence(part)
+    return found
+
+
+def _may_show_more(texts: pa.Array, known: Evidence) -> bool:
+    """Whether cells may show what is not known yet; the bytes that they hold tell it fast."""
+    held = _bytes(texts)
+    if not len(texts):
+        return False
+    return (
+        known.bare is None
+        or (known.quantity is None and not pc.all(pc.is_in(texts, pa.array(["0", "1"], texts.type))).as_py())
+        or (known.point is None and (b"." in held or _has_twice(texts, COMMA, held)))
+        or (known.comma is None and (b"," in held or _has_twice(texts, POINT, held)))
+        or (known.spaced is None and _holds_spaces(held))
+        or (known.percent is None and b"%" in held)
+        or (known.word is None and _holds(held, b"rRlL"))  # of true and false
+    )
+
+
+def _evidence(texts: pa.Array) -> Evidence:
     tidy = _tidy(texts)
     bare = _without_percent(tidy)
     number = {mark: _matches(bare, _NUMBER[mark]) for mark in _OTHER}
@@ -236,6 +265,9 @@ def parsed(texts: pa.Array, mark: str) -> pa.Array:
     >>> parsed(pa.array(["1.234,5", "1 234", "12,5 %", "TRUE", "1.5"]), ",").to_pylist()
     [1234.5, 1234.0, 0.125, 1.0, None]
     """
+    simple = _cast_if_simple(texts, mark)
+    if simple is not None:
+        return simple
     tidy = _tidy(texts)
     bare = _without_percent(tidy)
     percent = _matches(tidy, "%$")
@@ -246,6 +278,17 @@ def parsed(texts: pa.Array, mark: str) -> pa.Array:
     numbers = pc.if_else(right, numbers, pa.scalar(None, numbers.type))
     words = pc.if_else(pc.equal(pc.utf8_lower(texts), "true"), "1", "0").cast(numbers.type)
     return pc.if_else(_is_word(texts), words, numbers).cast(pa.float64())
+
+
+def _cast_if_simple(texts: pa.Array, mark: str) -> pa.Array | None:
+    """The numbers of a column without thousands and percent signs, many times as fast."""
+    held = _bytes(texts)
+    if _OTHER[mark].encode() in held or b"%" in held or _holds_spaces(held):
+        return None
+    try:
+        return pc.replace_substring(texts, mark, POINT).cast(pa.float64())
+    except pa.ArrowInvalid:
+        return None
 
 
 def _check_alike(column: Evidence, where: object, asked: str | None) -> None:
@@ -277,9 +320,33 @@ def _raise_open(cell: str, where: object) -> NoReturn:
 
 def _tidy(texts: pa.Array) -> pa.Array:
     """With what means nothing left out: a plus, a long minus, and spaces between thousands."""
-    texts = pc.replace_substring_regex(pc.replace_substring_regex(texts, "^\u2212", "-"), r"^\+([0-9.,])", r"\1")
-    spaced = _matches(texts, _SPACED)
-    return pc.if_else(spaced, pc.replace_substring_regex(texts, _SPACES, ""), texts)
+    held = _bytes(texts)
+    if b"+" in held or _MINUS in held:
+        texts = pc.replace_substring_regex(pc.replace_substring_regex(texts, "^\u2212", "-"), r"^\+([0-9.,])", r"\1")
+    if _holds_spaces(held):
+        spaced = _matches(texts, _SPACED)
+        texts = pc.if_else(spaced, pc.replace_substring_regex(texts, _SPACES, ""), texts)
+    return texts
+
+
+def _bytes(texts: pa.Array) -> bytes:
+    """All bytes of the array that this one is a part of."""
+    data = texts.buffers()[2]
+    return b"" if data is None else data.to_pybytes()
+
+
+def _holds(held: bytes, some: bytes) -> bool:
+    """Whether there is one of some bytes; many times as fast as a regular expression."""
+    return any(held.find(byte) >= 0 for byte in some)
+
+
+def _holds_spaces(held: bytes) -> bool:
+    return _holds(held, b" '\xc2\xe2")  # or first bytes of those that aren't ASCII
+
+
+def _has_twice(texts: pa.Array, mark: str, held: bytes) -> bool:
+    """Whether a mark is twice in a cell."""
+    return mark.encode() in held and (pc.max(pc.count_substring(texts, mark)).as_py() or 0) > 1
 
 
 def _without_percent(texts: pa.Array) -> pa.Array:

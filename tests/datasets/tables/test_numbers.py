@@ -178,7 +178,7 @@ def test_columns_of_text_are_no_features(tmp_path, texts, kind):
 def test_columns_of_parquet(tmp_path):
     held = {
         "id": ["n0", "n1"],
-        "text": pa.array(["1,5", "2,5"]).dictionary_encode(),
+        "text": pa.array(["1,5 ", " 2,5"]).dictionary_encode(),
         "whole": pa.array([1, 2], pa.int8()),
         "word": [True, False],
         "name": pa.array(["a", None], pa.large_string()),
