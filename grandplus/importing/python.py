@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -81,17 +81,19 @@ def save_dataset(
             raise ArgumentError(f"save_dataset knows no {choice}", expected=f"one of {', '.join(known)}")
     inputs = inputs_of(graph, X, y, edge_weights=edge_weights)
     arrays = _arrays(inputs, inputs.masks if masks is None else masks)
-    (root / OWN).mkdir(parents=True, exist_ok=True)
-    # The dataset that is replaced stays as it is until all is checked.
-    with tempfile.TemporaryDirectory(prefix=".", suffix=".partial", dir=root / OWN) as folder:
-        file = Path(folder) / f"{name}.npz"
+    folder = root / OWN / f".{name}.partial"  # the dataset that is replaced stays as it is until all is checked
+    shutil.rmtree(folder, ignore_errors=True)  # of a process that was killed
+    folder.mkdir(parents=True)
+    try:
+        file = folder / f"{name}.npz"
         with path_in_errors(file):
             np.savez(file, **arrays)  # type: ignore[arg-type] # none is called allow_pickle
-        try:
-            return import_files(name, [file], choices=Choices(**choices), replace=replace, root=root, into=root / OWN)
-        except GrandPlusError as error:
-            error.where = str(error.where).replace(f"{folder}/", "")  # which is gone by now
-            raise
+        return import_files(name, [file], choices=Choices(**choices), replace=replace, root=root, into=root / OWN)
+    except GrandPlusError as error:
+        error.where = str(error.where).replace(f"{folder}/", "")  # which is gone by now
+        raise
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _arrays(inputs: Inputs, masks: dict[str, Any]) -> dict[str, NDArray[Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import signal
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -12,6 +13,7 @@ import pytest
 import scipy.sparse as sp
 import torch
 from own import EDGES, NODES, ring
+from processes import python
 
 import grandplus as gp
 from grandplus.datasets.raw import RawGraph, read_files
@@ -181,6 +183,37 @@ def test_the_old_dataset_is_there_if_the_new_card_can_not_be_written(checkout, m
         gp.save_dataset("mine", ring(), X + 1, Y, replace=True, root=checkout, **FEW)
     assert (checkout / "data/own/mine.npz").read_bytes() == before
     check(saved(checkout))
+
+
+KILLED = """
+import os, signal, sys
+import numpy as np
+import grandplus as gp
+from grandplus.importing import files
+
+def killed(*_, **__):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+setattr(files, sys.argv[2], killed)
+ring = np.roll(np.eye(12), 1, axis=1)
+gp.save_dataset("mine", ring, np.ones((12, 2)), [0, 1] * 6, replace=True, root=sys.argv[1], train_per_class=2,
+                val_per_class=2)
+"""
+
+
+@pytest.mark.parametrize("at", ["preprocess", "write_card"])  # while all is checked, and between the two renames
+def test_the_old_dataset_is_there_after_a_kill(checkout, tmp_path, at):
+    gp.save_dataset("mine", ring(), X, Y, root=checkout, **FEW)
+    card, file = checkout / CATALOG / "mine.yaml", checkout / "data/own/mine.npz"
+    before = card.read_bytes(), file.read_bytes()
+    (tmp_path / "killed.py").write_text(KILLED)
+    with python(tmp_path / "killed.py", checkout, at) as process:
+        assert process.wait() == -signal.SIGKILL
+    old = file if at == "preprocess" else file.with_name("mine.npz.old")
+    assert (card.read_bytes(), old.read_bytes()) == before
+    gp.save_dataset("mine", ring(), X, Y, replace=True, root=checkout, **FEW)
+    check(saved(checkout))
+    assert [path.name for path in file.parent.iterdir()] == ["mine.npz"]
 
 
 def test_an_error_names_the_file_that_would_have_been_written(checkout):
