@@ -75,14 +75,9 @@ class Side:
                 self.repeats.add(column)
 
     def doubtful(self) -> dict[int, list[str]]:
-        """Lines right above the data that begin as comments do, but are as wide as the data; by their number."""
-        lines: dict[int, list[str]] = {}
-        for number, text in reversed(self.table.comments.items()):
-            fields = self.table.fields(text)
-            if len(fields) != self.table.width or not fields[0].strip("#% "):
-                break
-            lines[number] = fields
-        return lines
+        """The lines above the data that begin as comments do, but are as wide as the data; by their number."""
+        lines = {number: self.table.fields(text) for number, text in self.table.comments.items()}
+        return {n: texts for n, texts in lines.items() if len(texts) == self.table.width and texts[0].strip("#% ")}
 
     def take_from(self, line: int) -> None:
         """Read the table again, with the lines from this one on as data."""
@@ -132,16 +127,49 @@ def take_marked_data(edges: Side, nodes: Side) -> None:
     Parameters
     ----------
     edges, nodes : Side
+
+    Raises
+    ------
+    GrandPlusError
+        Lines above them may be data, too.
     """
     marked = {side: side.doubtful() for side in (edges, nodes)}
+    texts = {side: set(side.table.comments.values()) for side in (edges, nodes)}
     for side, other in ((edges, nodes), (nodes, edges)):
-        known = pa.chunked_array([*other.values.values()], pa.large_string())
+        known = pa.chunked_array([*other.values.values(), pa.array(other.first or [], pa.large_string())])
         beside = {text for fields in marked[other].values() for text in fields if text.startswith(MARKS)}
         data = [
-            line for line, fields in marked[side].items() if fields[0] in beside or _contains(known, fields[:1]).any()
+            line
+            for line, fields in marked[side].items()
+            if _contains(known, fields[:1]).any()
+            or _is_as_below(side, fields)
+            or (fields[0] in beside and side.table.comments[line] not in texts[other])  # not the same comment in both
         ]
         if data:
-            side.take_from(min(data))
+            side.take_from(_first_of_data(side, marked[side], min(data)))
+
+
+def _is_as_below(side: Side, fields: list[str]) -> bool:
+    """Whether a line that begins as a comment has a value that comes again below it, or a number above numbers."""
+    if re.match("[#%]+ ", fields[0]) or _says_header(side):
+        return False
+    lines = [side.first or [], *side.below]
+    columns = [[line[column] or "" for line in lines if line] for column in range(1, len(fields))]
+    return any(
+        text in column or (is_number(text) and all(map(is_number, column)))
+        for text, column in zip(fields[1:], columns, strict=True)
+    )
+
+
+def _first_of_data(side: Side, marked: dict[int, list[str]], known: int) -> int:
+    """The line that data begin with, where ids begin with # or %: the first known one, or the one above it."""
+    above = [line for line, fields in marked.items() if line < known and not re.match("[#%]+ ", fields[0])]
+    if len(above) > 1:
+        shown = side.table.comments[above[0]][:_SHOWN]
+        found = f"line {above[0]} begins as a comment does, and so do ids of nodes: {shown!r}"
+        fix = "take out the line if it is a comment; else write a line with names of columns above it"
+        raise GrandPlusError(found, where=side.table.file, fix=fix)
+    return above[0] if above else known
 
 
 def overlap(edges: Side, nodes: Side, column: int) -> Overlap:
@@ -286,21 +314,28 @@ def header_of_edges(edges: Side, nodes: Side | None, ident: int | None, asked: b
     if edges.first is None:
         return True
     first, pairs = edges.first, ends_by_name(edges.first)
-    by_name = any(not all(_is_of_a_shape_below(edges, column) for column in pair) for pair in pairs)  # not node1, node2
+    like_ids = any(all(_is_of_a_shape_below(edges, column) for column in pair) for pair in pairs)  # node1 and node2
+    by_name = bool(pairs) and not like_ids
     if nodes is None or ident is None:
         return _asked_or(asked, _says_header(edges))
     shares = overlap(edges, nodes, ident).shares
     columns = [column for column, share in shares.items() if share > 0]
     if not columns:
-        return _asked_or(asked, by_name or _says_header(edges))
-    known = [first[column] for column in columns if _knows(nodes, ident, first[column])]
+        stranger = not any(_knows(nodes, ident, text) for text in first)
+        return _asked_or(asked, by_name or _says_header(edges) if stranger else None, edges, "names a node")
+    below = pa.chunked_array([edges.values[column] for column in columns], pa.large_string())
+    known = [first[c] for c in columns if _knows(nodes, ident, first[c]) or _contains(below, [first[c]]).any()]
     typed = [c for c in range(edges.table.width) if _is_of_other_type(edges, c)]
     if known:
         doubtful = by_name or _counts_columns(edges) or any(column not in columns for column in typed)
         if doubtful or (len(known) < min(2, len(columns)) and (complete or typed)):
             return _asked_or(asked, None, edges, f"names node {known[0]}")
         return False
-    if by_name or typed or any(is_no_end(name) for name in first) or _has_empty_name(edges):
+    if typed or _has_empty_name(edges):
+        return True
+    if like_ids or any(first.count(text) > 1 and not is_id(text) and not is_number(text) for text in first):
+        return _asked_or(asked, None, edges, "may be ids, or names of columns")
+    if by_name or any(is_no_end(name) for name in first):
         return True
     if all(map(is_number, first)):
         if complete or _is_size(edges) or all(shares[column] == 1 for column in columns):
@@ -333,10 +368,11 @@ def header_of_nodes(nodes: Side, edges: Side, ident: int, ends: Iterable[int], a
     others = [column for column in range(nodes.table.width) if column != ident]
     typed = any(_is_text_above_numbers(nodes, column) for column in others) or _has_empty_name(nodes)
     typed = typed or _is_number_above_text(nodes, ident)
+    ends = list(ends)
     joined = pa.chunked_array([edges.values[end] for end in ends if end in edges.values], pa.large_string())
     known = bool(_contains(joined, [first[ident]]).any())
-    if not known and edges.first is not None and edges.header is not True and not is_id(first[ident]):
-        known = first[ident] in edges.first and first[ident].lower() not in HEADS
+    if not known and edges.first is not None and edges.header is False:
+        known = first[ident] in [edges.first[end] for end in ends]
     recurs = any(_recurs(nodes, column) for column in others)
     if (named or typed) and (known or recurs):
         why = f"has {first[ident]}, which the edges name" if known else "has a value that comes again below"

@@ -158,7 +158,7 @@ def _check_heeded(said: bool | None, sides: list[Side]) -> None:
 
 def _position(side: Side, column: Column) -> int:
     """The number of a column that the user names, before it is known whether there is a header."""
-    if str(column) in side.names:
+    if str(column) in side.names and (isinstance(column, str) or side.header):
         return side.names.index(str(column))
     if isinstance(column, int) and column <= side.table.width:
         return column - 1
@@ -188,11 +188,26 @@ def _columns_of_nodes(nodes: Table, ident: int | None, asked: Reading, *, in_tab
         ignore |= set(text_columns(nodes, spare))
         ignore |= {column for column in spare if column in nodes.index or nodes.is_empty(column)}
         ignore |= {column for column in spare if nodes.names and nodes.names[column].lower() in IDS}
+        _check_counts_no_lines(nodes, set(spare) - ignore)
     return {
         "id": NO_IDS if ident is None else nodes.named(ident),
         "label": None if label is None else nodes.named(label),
         "ignore": [nodes.named(column) for column in sorted(ignore - {ident, label})],
     }
+
+
+def _check_counts_no_lines(nodes: Table, features: set[int]) -> None:
+    """Without a header, a column that counts the lines may be an index that a program wrote."""
+    for column in sorted(features):
+        values = nodes.values(column)
+        if (
+            not nodes.names
+            and len(values) > 1
+            and values in ([str(i + first) for i in range(len(values))] for first in (0, 1))
+        ):
+            fix = f"leave it out with --ignore {column + 1}, or give the columns names"
+            found = f"counts the lines in column {column + 1}, as an index does"
+            raise GrandPlusError(found, where=nodes.file, expected="features", fix=fix)
 
 
 def _edges(tables: dict[str, Table], asked: Reading) -> Table:
