@@ -131,7 +131,7 @@ def take_marked_data(edges: Side, nodes: Side) -> None:
     Raises
     ------
     GrandPlusError
-        Lines above them may be data, too.
+        A line may be either.
     """
     marked = {side: side.doubtful() for side in (edges, nodes)}
     texts = {side: set(side.table.comments.values()) for side in (edges, nodes)}
@@ -141,12 +141,15 @@ def take_marked_data(edges: Side, nodes: Side) -> None:
         data = [
             line
             for line, fields in marked[side].items()
-            if _contains(known, fields[:1]).any()
-            or _is_as_below(side, fields)
+            if _has(known, fields[0])
             or (fields[0] in beside and side.table.comments[line] not in texts[other])  # not the same comment in both
         ]
         if data:
             side.take_from(_first_of_data(side, marked[side], min(data)))
+            continue
+        alike = [line for line, fields in marked[side].items() if _is_as_below(side, fields)]
+        if alike:
+            _raise_comment_or_data(side, alike[0])
 
 
 def _is_as_below(side: Side, fields: list[str]) -> bool:
@@ -165,11 +168,14 @@ def _first_of_data(side: Side, marked: dict[int, list[str]], known: int) -> int:
     """The line that data begin with, where ids begin with # or %: the first known one, or the one above it."""
     above = [line for line, fields in marked.items() if line < known and not re.match("[#%]+ ", fields[0])]
     if len(above) > 1:
-        shown = side.table.comments[above[0]][:_SHOWN]
-        found = f"line {above[0]} begins as a comment does, and so do ids of nodes: {shown!r}"
-        fix = "take out the line if it is a comment; else write a line with names of columns above it"
-        raise GrandPlusError(found, where=side.table.file, fix=fix)
+        _raise_comment_or_data(side, above[0])
     return above[0] if above else known
+
+
+def _raise_comment_or_data(side: Side, line: int) -> NoReturn:
+    found = f"line {line} begins as a comment does, but may be data: {side.table.comments[line][:_SHOWN]!r}"
+    fix = "take it out if it is a comment; else write a line with the names of the columns above it"
+    raise GrandPlusError(found, where=side.table.file, fix=fix)
 
 
 def overlap(edges: Side, nodes: Side, column: int) -> Overlap:
@@ -314,7 +320,8 @@ def header_of_edges(edges: Side, nodes: Side | None, ident: int | None, asked: b
     if edges.first is None:
         return True
     first, pairs = edges.first, ends_by_name(edges.first)
-    like_ids = any(all(_is_of_a_shape_below(edges, column) for column in pair) for pair in pairs)  # node1 and node2
+    like_ids = any(all(_is_of_a_shape_below(edges, column) for column in pair) for pair in pairs)  # as user1 and user2
+    like_ids = like_ids and not {text.lower() for text in first} & HEADS
     by_name = bool(pairs) and not like_ids
     if nodes is None or ident is None:
         return _asked_or(asked, _says_header(edges))
@@ -324,7 +331,7 @@ def header_of_edges(edges: Side, nodes: Side | None, ident: int | None, asked: b
         stranger = not any(_knows(nodes, ident, text) for text in first)
         return _asked_or(asked, by_name or _says_header(edges) if stranger else None, edges, "names a node")
     below = pa.chunked_array([edges.values[column] for column in columns], pa.large_string())
-    known = [first[c] for c in columns if _knows(nodes, ident, first[c]) or _contains(below, [first[c]]).any()]
+    known = [first[c] for c in columns if _knows(nodes, ident, first[c]) or _has(below, first[c])]
     typed = [c for c in range(edges.table.width) if _is_of_other_type(edges, c)]
     if known:
         doubtful = by_name or _counts_columns(edges) or any(column not in columns for column in typed)
@@ -370,7 +377,7 @@ def header_of_nodes(nodes: Side, edges: Side, ident: int, ends: Iterable[int], a
     typed = typed or _is_number_above_text(nodes, ident)
     ends = list(ends)
     joined = pa.chunked_array([edges.values[end] for end in ends if end in edges.values], pa.large_string())
-    known = bool(_contains(joined, [first[ident]]).any())
+    known = _has(joined, first[ident])
     if not known and edges.first is not None and edges.header is False:
         known = first[ident] in [edges.first[end] for end in ends]
     recurs = any(_recurs(nodes, column) for column in others)
@@ -379,6 +386,8 @@ def header_of_nodes(nodes: Side, edges: Side, ident: int, ends: Iterable[int], a
         return _asked_or(asked, None, nodes, why)
     if known and _counts_columns(nodes):
         return _asked_or(asked, None, nodes, "counts the columns")
+    if named and all(_is_number_above_numbers(nodes, column) for column in others):
+        return _asked_or(asked, None, nodes, "has a word, but numbers above numbers, too")
     if named or typed or known or recurs:
         return named or typed
     if _is_text_above_numbers(nodes, ident):
@@ -482,7 +491,7 @@ def _recurs(side: Side, column: int) -> bool:
 
 def _knows(nodes: Side, ident: int, text: str) -> bool:
     """Whether a node has this id; the node table's first line counts unless it begins with a usual word of a header."""
-    if _contains(nodes.values[ident], [text]).any():
+    if _has(nodes.values[ident], text):
         return True
     return (
         nodes.first is not None
@@ -490,6 +499,10 @@ def _knows(nodes: Side, ident: int, text: str) -> bool:
         and nodes.first[ident] == text
         and not (is_id(text) or text.lower() in HEADS)
     )
+
+
+def _has(known: pa.Array | pa.ChunkedArray, text: str) -> bool:
+    return bool(pc.any(pc.equal(known, text)).as_py())
 
 
 def _contains(known: pa.Array | pa.ChunkedArray, wanted: Iterable[str] | pa.Array) -> np.ndarray:
