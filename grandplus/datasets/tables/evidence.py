@@ -138,7 +138,7 @@ def take_marked_data(edges: Side, nodes: Side) -> None:
     for side, other in ((edges, nodes), (nodes, edges)):
         known = pa.chunked_array([*other.values.values(), pa.array(other.first or [], pa.large_string())])
         beside = {text for fields in marked[other].values() for text in fields if text.startswith(MARKS)}
-        data = [
+        data: list[int] = [
             line
             for line, fields in marked[side].items()
             if _has(known, fields[0])
@@ -156,7 +156,7 @@ def _is_as_below(side: Side, fields: list[str]) -> bool:
     """Whether a line that begins as a comment has a value that comes again below it, or a number above numbers."""
     if re.match("[#%]+ ", fields[0]) or _says_header(side):
         return False
-    lines = [side.first or [], *side.below]
+    lines: list[Sequence[str | None]] = [side.first or [], *side.below]
     columns = [[line[column] or "" for line in lines if line] for column in range(1, len(fields))]
     return any(
         text in column or (is_number(text) and all(map(is_number, column)))
@@ -211,6 +211,8 @@ def id_column(edges: Side, nodes: Side, wanted: Sequence[int] | None) -> int:
         full = [column for column in some if share[column] == 1]
         called = [column for column in some if nodes.header is not False and is_id(nodes.names[column])]
         likely = [column for column in called if share[column] >= 0.5]
+        if pair is None and edges.table.width > 2 and not called:
+            full = some  # of several columns that may be ends, some may hold the ids of another column by chance
         for group in (_called_new(nodes, full), [c for c in called if c in full], {*full, *likely}, called, some):
             if len(group) == 1:
                 return next(iter(group))
