@@ -24,8 +24,9 @@ from grandplus.datasets.fetch.fetch import is_at_hand
 from grandplus.evaluation.figures import save
 from grandplus.evaluation.homophily import edge_homophily
 from grandplus.evaluation.statistics import Sample
+from grandplus.graph.graph import Graph
 from grandplus.pipeline.card import CATALOG, read_card
-from grandplus.pipeline.cases import BEST_MATRIX, Case, prepare
+from grandplus.pipeline.cases import BEST_MATRIX, Case, graph_folder
 from grandplus.pipeline.ending import ending
 from grandplus.pipeline.yaml_files import yaml_mapping
 from grandplus.runtime.storage import finished_whole
@@ -99,10 +100,11 @@ def at_hand() -> list[str]:
 
 
 def make(datasets: list[str], trials: int, *, tune: bool = True) -> None:
-    """Complete the trials graph by graph, and write the table and the plot of all that there are after each."""
-    for dataset in datasets:
-        own = own_case(dataset)
+    """Note the graphs, complete the trials of each, and then write the table and the plot of all that there are."""
+    cases = [own_case(dataset) for dataset in datasets]
+    for own in cases:
         _note(FOLDER / "graphs.csv", GRAPH_COLUMNS, _facts(own, trials))
+    for own in cases:
         fill(FOLDER / "trials.csv", [own], trials)
         write_tables()
         if tuned := tuned_case(own, tune=tune):
@@ -202,7 +204,7 @@ def plot(lines: list[Line], file: Path) -> None:
 
 
 def _facts(case: Case, trials: int) -> dict[str, Any]:
-    graph = prepare(case, trials).graph
+    graph = Graph.load(graph_folder(case.settings(trials)))
     facts = {key: graph.facts[key] for key in ("nodes", "edges", "classes", "features")}
     return {"dataset": case.dataset, **facts, "homophily": round(edge_homophily(graph), 4)}
 

@@ -25,14 +25,12 @@ def short(prepared, tmp_path, monkeypatch):
         asked.append(own)
         return SimpleNamespace(change=CHANGE, before=0.8, after=0.85)
 
-    def with_facts(case, trials):
-        found = prepared(case, trials)
-        facts = {"nodes": 60, "edges": 1, "classes": 3, "features": 3}
-        return dataclasses.replace(found, graph=dataclasses.replace(found.graph, facts=facts))
-
+    folder, facts = tmp_path / "graph", {"nodes": 60, "edges": 1, "classes": 3, "features": 3}
+    folder.mkdir()
+    dataclasses.replace(prepared(Case("amazon-photo", "avg"), 1).graph, facts=facts).save(folder)
     monkeypatch.setattr(catalog, "FOLDER", tmp_path)
     monkeypatch.setattr(catalog, "compared", compared)
-    monkeypatch.setattr(catalog, "prepare", with_facts)
+    monkeypatch.setattr(catalog, "graph_folder", lambda _: folder)
     return asked
 
 
