@@ -9,6 +9,7 @@ from typing import Any
 from grandplus.pipeline import usage
 from grandplus.pipeline.evaluated import REPORTS, SETTINGS, remarks
 from grandplus.pipeline.yaml_files import read_yaml
+from grandplus.report.table import table, value
 from grandplus.runtime.errors import ArtifactError
 
 
@@ -27,10 +28,9 @@ def run(_: argparse.Namespace) -> None:
     """
     from grandplus.evaluation.diagnosis.finding import lines_of
     from grandplus.report.baselines import baseline_rows, difference_line
-    from grandplus.report.read import findings_of, metrics_of  # here, as scikit-learn takes a second
+    from grandplus.report.read import changed_of, findings_of, metrics_of  # here, as scikit-learn takes a second
     from grandplus.report.run import title_of
     from grandplus.report.scores import score_lines
-    from grandplus.report.table import table
 
     notes = remarks()
     scores = REPORTS / "metrics.json"
@@ -40,9 +40,11 @@ def run(_: argparse.Namespace) -> None:
     trials = f"{settings['trials']} trial{'s' * (settings['trials'] > 1)}"
     title = title_of(settings)
     names = ("dataset", "model", "matrix")[: title.count(", ") + 1]
+    details = REPORTS / "details.json"
     lines = {
         "note": "\n".join(notes),
         ", ".join(names): f"{title}, {trials}",
+        "other than the card": _changed(changed_of(_read(details), details)),
         **score_lines(metrics),
         "diagnosis": "\n".join(lines_of(findings)),
         "predictions": "" if notes else "data/predictions/predictions.parquet",
@@ -59,6 +61,11 @@ def run(_: argparse.Namespace) -> None:
         print(f"\n{table(rows)}")
     if line := difference_line(metrics, settings["model"]):
         print(line)
+
+
+def _changed(settings: dict[str, list[Any]]) -> str:
+    """What params.yaml or -S has set, and what the card has in its place."""
+    return "\n".join(f"{key} = {value(used)}, in place of {value(card)}" for key, (card, used) in settings.items())
 
 
 def _seconds() -> str:

@@ -1,9 +1,10 @@
 """``grandplus tune``: choose settings for your graph on validation nodes, in minutes.
 
-Compares about 24 settings: matrix and order, weight decay, layers, k, and the scaling of features. All are trained
-for a short time, the better half for longer, and the best four in full, with two seeds. The card's own settings stay
-if none is better by more than noise. Test labels are not looked at. What is finished is kept, so tuning that is
-interrupted goes on from there. Writes a card, data/catalog/<dataset>-tuned.yaml, and prints how to run it.
+Compares up to 29 settings: first matrix, order and k, then, with the best of these, weight decay, layers, dropout and
+the scaling of features. Each is trained for a short time with two seeds. Then the best three and the card's own
+settings are trained in full. The card's own settings stay if none is better by more than noise. Test labels are not
+looked at. What is finished is kept, so tuning that is interrupted goes on from there. Writes a card,
+data/catalog/<dataset>-tuned.yaml, and prints how to run it.
 """
 
 from __future__ import annotations

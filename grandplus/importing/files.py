@@ -199,7 +199,7 @@ def _next_steps(name: str, card: Path, *, staged: bool) -> list[str]:
     return [
         f"{'card':<9} {card}, {in_git}",
         f"{'next':<9} grandplus tune {name}",
-        f"{'or':<9} git commit -m 'Dataset {name}' {card}",
+        f"{'or':<9} git add {card} && git commit -m 'Dataset {name}' {card}",
         f"{'':<9} dvc exp run -S dataset={name}",
     ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 import shutil
 import subprocess
@@ -109,8 +110,15 @@ def check_name(name: object) -> None:
         raise GrandPlusError(f"is {text!r}", where=where, expected=expected, fix=f"choose another, like graph-{text}")
 
 
-def card_file(root: Path, name: object) -> Path:
+def card_file(root: Path, name: object, where: str = PARAMS) -> Path:
     """The path of a dataset's card below ``root``.
+
+    Parameters
+    ----------
+    root : Path
+    name : str
+    where : str
+        What names it, for errors.
 
     Raises
     ------
@@ -119,9 +127,10 @@ def card_file(root: Path, name: object) -> Path:
     """
     cards = sorted(file.stem for file in (root / CATALOG).glob("*.yaml"))
     if not isinstance(name, str) or name not in cards or not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]*", name):
-        raise GrandPlusError(
-            f"dataset is {name!r}", where=PARAMS, expected=f"one of {', '.join(cards)} (the cards in {CATALOG})"
-        )
+        meant = difflib.get_close_matches(str(name), cards, n=1)
+        fix = f"did you mean {meant[0]}?" if meant else ""
+        expected = f"one of {', '.join(cards)} (the cards in {CATALOG})"
+        raise GrandPlusError(f"dataset is {name!r}", where=where, expected=expected, fix=fix)
     return CATALOG / f"{name}.yaml"
 
 

@@ -96,7 +96,8 @@ def resolve(root: Path | str = ".", **overrides: Any) -> Resolved:
     """The same, with the origin of each value."""
     root = Path(root)
     params = read_yaml(root / PARAMS) | overrides
-    return _resolved(params, lambda name: read_card(root / card_file(root, name)))
+    named_by = "" if "dataset" in overrides else PARAMS
+    return _resolved(params, lambda name: read_card(root / card_file(root, name, named_by)))
 
 
 def settings_of_card(card: str, dataset: str) -> Settings:

@@ -76,7 +76,9 @@ def difference_line(metrics: Mapping[str, Any], model: str) -> str:
     part = "test" if "test" in metrics else "validation"
     line = f"{METHODS.get(model, model)} minus {LABELS.get(best, best)}: {points(mean)} points of {part} accuracy"
     if isinstance(half, float | int):
-        line += f" (95 % interval {points_interval(Interval(mean - half, mean + half))})"
+        interval = Interval(mean - half, mean + half)
+        line += f" (95 % interval {points_interval(interval)})"
+        line += "; no evidence of a difference" if interval.low <= 0 <= interval.high else ""
     return line
 
 

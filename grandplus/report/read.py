@@ -62,6 +62,25 @@ def details_of(text: str, where: object) -> dict[str, Any]:
     return details
 
 
+def changed_of(text: str, where: object) -> dict[str, list[Any]]:
+    """Read of ``reports/details.json`` which settings differ from the card: [the card's value, the run's], by key.
+
+    Parameters
+    ----------
+    text : str
+        Its content.
+    where : object
+        Its name, for errors.
+
+    Raises
+    ------
+    GrandPlusError
+        It is no JSON, or lacks them.
+    """
+    changed: dict[str, list[Any]] = _parsed(text, ("changed",), where)["changed"]
+    return changed
+
+
 def findings_of(text: str, where: object) -> list[Finding]:
     """Read ``reports/diagnosis.json``.
 

@@ -34,7 +34,8 @@ def score_lines(metrics: Mapping[str, Any]) -> dict[str, str]:
         for metric in METRICS
         if part in metric.parts and part != "baselines"
     }
-    return {name: text for name, text in lines.items() if text}
+    lines = {name: text for name, text in lines.items() if text}
+    return lines | _nodes_of_ensemble(metrics)
 
 
 def score_columns(metrics: Mapping[str, Any], *, intervals: bool) -> dict[str, str]:
@@ -58,6 +59,15 @@ def score_columns(metrics: Mapping[str, Any], *, intervals: bool) -> dict[str, s
         for metric in METRICS
         for part in metric.in_tables
     }
+
+
+def _nodes_of_ensemble(metrics: Mapping[str, Any]) -> dict[str, str]:
+    """How many nodes the ensemble's accuracy is of: with random splits they may be few, or none."""
+    nodes = value_at(metrics, "predictions.nodes")
+    if not isinstance(nodes, int):
+        return {}
+    text = f"{nodes:,} nodes, which no trial trained on or validated with"
+    return {"ensemble judged by": text if nodes else "no node, as each one with a label trained or validated a trial"}
 
 
 def _text(metrics: Mapping[str, Any], part: str, metric: Metric, *, interval: bool) -> str:

@@ -45,16 +45,22 @@ def tune(dataset: str) -> None:
     """
     check_cpu()
     begun, own = time.monotonic(), Case(dataset, MATRIX)
-    print(f"tune {dataset}: {len(PROPAGATION) + len(TRAINING)} settings, compared on validation nodes", flush=True)
+    own.settings(tuner.TRIALS)  # refused before anything is said, if they are wrong
+    print(
+        f"tune {dataset}: up to {len(PROPAGATION) + len(TRAINING)} settings are compared on validation nodes",
+        flush=True,
+    )
     outcome = compared(own)
     name, best = tuned_name(dataset), case_of(own, outcome.change)
     staged = save_card(name, best, f"By grandplus tune {dataset}: {outcome.gained()}.")
     card = CATALOG / f"{name}.yaml"
     print(outcome)
     print(f"{'found':<9} {outcome.gained()}")
+    print(f"{'tried':<9} {len(outcome.tried)} settings, {tuner.TRIALS} trials each")
     print(f"{'took':<9} {time.monotonic() - begun:.0f} s")
     print(f"{'card':<9} {card}, {'staged in git' if staged else 'not staged in git: git add it'}")
-    print(f"{'next':<9} git commit -m 'Dataset {name}' {card}")
+    cards = f"{CATALOG / f'{dataset}.yaml'} {card}"
+    print(f"{'next':<9} git add {cards} && git commit -m 'Dataset {name}' {cards}")
     print(f"{'':<9} dvc exp run -S dataset={name} -S matrix={best.matrix}")
 
 

@@ -8,6 +8,8 @@ from typing import Any
 from grandplus.tuning.candidates import Candidate
 from grandplus.tuning.scores import Tried, best, standard_error
 
+ONE_CLASS = "(predict the most frequent class)"  # the last row of the table
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -21,11 +23,15 @@ class Outcome:
         How far each of them came.
     winner : int
         The number of the best one; 0 if none is better than the first by more than noise.
+    majority : float
+        The share of validation nodes that are of the class which is most frequent there, mean of the trials: what a
+        model that predicts one class for ever comes to.
     """
 
     candidates: list[Candidate]
     tried: list[Tried]
     winner: int
+    majority: float
 
     @property
     def change(self) -> dict[str, Any]:
@@ -77,6 +83,7 @@ class Outcome:
     def __str__(self) -> str:
         """The table as text."""
         rows = self.table()
+        rows.append({"settings": ONE_CLASS, "steps": "", "val_accuracy": self.majority})
         width = max(len(row["settings"]) for row in rows)
         head = f"{'settings':<{width}}  {'steps':>5}  validation accuracy"
         return "\n".join(

@@ -12,6 +12,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Splits
 from grandplus.propagation.gfpush import gfpush
@@ -88,7 +91,8 @@ def tune(
     GrandPlusError
         None of the settings can be trained.
     """
-    graph = Graph.load(dataset.graph(dataset.candidate(propagation[0])))
+    folder_of_graph = dataset.graph(dataset.candidate(propagation[0]))
+    graph = Graph.load(folder_of_graph)
     candidates = distinct([], propagation, dataset.candidate, graph)
     scores = folder / "scores"
     scores.mkdir(parents=True, exist_ok=True)
@@ -126,7 +130,13 @@ def tune(
     chosen = winner(first, others)
     if chosen.failed:
         raise GrandPlusError(f"none of {len(tried)} settings could be trained: {chosen.failed}")
-    return Outcome(candidates, tried, chosen.number)
+    return Outcome(candidates, tried, chosen.number, _majority(graph.labels, Splits.load(folder_of_graph)))
+
+
+def _majority(labels: NDArray[np.int64], splits: Splits) -> float:
+    """The share of validation nodes of their most frequent class, mean of the trials."""
+    counts = [np.bincount(labels[splits.of(trial).val]) for trial in range(TRIALS)]
+    return float(np.mean([count.max() / count.sum() for count in counts]))
 
 
 class _RowFolders:

@@ -30,8 +30,8 @@ def reports(tmp_path, monkeypatch):
     (tmp_path / "reports/metrics.json").write_text(json.dumps(METRICS))
     (tmp_path / "reports/diagnosis.json").write_text('{"findings": []}')
     (tmp_path / "reports/settings.yaml").write_text("{dataset: cora, model: grandplus, matrix: ppr, trials: 2}")
-    for name in ("per_class.json", "details.json"):
-        (tmp_path / "reports" / name).write_text("{}")
+    (tmp_path / "reports/per_class.json").write_text("{}")
+    (tmp_path / "reports/details.json").write_text('{"changed": {}}')
     for name in ("params.yaml", "data/catalog/cora.yaml"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
@@ -54,6 +54,17 @@ def test_scores_and_settings(reports, capsys):
         "row L1 error, mean      0.2189",
         "row L1 error, max       0.6388",
         "diagnosis               nothing to remark",
+    ]
+
+
+def test_settings_that_differ_from_the_card_are_named(reports, capsys):
+    changed = {"train.weight_decay": [0.001, 0.004], "preprocess.unlabelled": [None, 100]}
+    (reports / "details.json").write_text(json.dumps({"changed": changed}))
+    list_reports()
+    assert main(["results"]) == 0
+    assert capsys.readouterr().out.splitlines()[1:3] == [
+        "other than the card     train.weight_decay = 0.004, in place of 0.001",
+        "                        preprocess.unlabelled = 100, in place of null",
     ]
 
 

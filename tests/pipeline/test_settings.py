@@ -72,7 +72,7 @@ def refusal(checkout: Path) -> str:
 
 # --- The shipped files -----------------------------------------------------------------------
 
-# The table of the issue: what the paper leaves out, found by running its released program.
+# What the paper leaves out, found by running its released program.
 FACTS = {
     "cora": {
         "lr": 1e-2, "weight_decay": 1e-3, "layers": 2, "hidden": 64, "batchnorm": False, "row_norm": False,
@@ -109,7 +109,7 @@ FACTS = {
 ALPHA = {"cora": 0.2, "citeseer": 0.4, "pubmed": 0.5}
 ALPHA |= {"aminer-cs": 0.1, "reddit": 0.05, "amazon2m": 0.2, "mag-scholar-c": 0.2}
 WARMUP = {("pubmed", "ppr"): 100}
-# Fixed for all in the paper's appendix; renormalize and its reason are the issue's.
+# Fixed for all in the paper's appendix; renormalize is chosen in experiments/choices.
 EVERYWHERE = {"dropnode": 0.5, "augmentations": 2, "confidence": "auto", "distance": "l2"}
 EVERYWHERE |= {"consistency_mean": "confident", "renormalize": True, "temperature": 0.1, "max_epochs": 5000}
 # The paper's hyperparameter table: lr, weight decay, layers, width, r_max, k, N, λ_max.
@@ -360,7 +360,6 @@ def test_settings_do_not_change(checkout):
 # --- Refused: a value in params.yaml ---------------------------------------------------------
 
 REFUSED = [
-    # "Done when" 5 of the issue
     ("train.lrr", 1, "train.lrr = 1 is not a setting; expected one of ", "did you mean train.lr?"),
     ("gfpush.top_k", 0, "gfpush.top_k is 0", "expected greater than or equal to 1"),
     ("train.lr", "abc", "train.lr is 'abc'", "expected a valid number"),

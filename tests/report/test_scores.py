@@ -27,6 +27,7 @@ def test_lines_are_of_all_metrics_that_there_are():
         "row L1 error, mean": "0.2500",
         "row L1 error, max": "0.5000",
         "ensemble accuracy": "100.00 %",
+        "ensemble judged by": "7 nodes, which no trial trained on or validated with",
     }
 
 

@@ -76,7 +76,7 @@ def test_it_is_found_and_written_again_the_same(tuned, capsys):
     card = Path("data/catalog/ring-tuned.yaml")
     first = card.read_bytes()
     assert main(["tune", "ring"]) == 0
-    table = [text[text.index("settings ") : text.index("took ")] for text in (tuned, capsys.readouterr().out)]
+    table = [text[text.index("\nsettings ") : text.index("took ")] for text in (tuned, capsys.readouterr().out)]
     assert table[0] == table[1]
     assert card.read_bytes() == first
 

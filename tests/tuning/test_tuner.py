@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 from made_graphs import SHORT, Saved, made, saved
 
+from grandplus.graph.graph import Graph
+from grandplus.graph.splits import Splits
 from grandplus.runtime.errors import GrandPlusError
 from grandplus.tuning import training, tuner
-from grandplus.tuning.outcome import Outcome
+from grandplus.tuning.outcome import ONE_CLASS, Outcome
 
 ALONE = {"matrix": "avg", "order": 0, "dropnode": 0.0}
 NEAR = {"matrix": "single", "order": 1}
@@ -62,6 +64,18 @@ def test_training_is_varied_with_the_best_propagation(tmp_path):
     assert len(table) == len(outcome.tried)
     assert table[0]["val_accuracy"] == outcome.after
     assert str(outcome).splitlines()[1].split()[-1] == f"{outcome.after:.2%}"
+
+
+def test_the_table_ends_with_what_predicting_one_class_comes_to(tmp_path):
+    folder = saved(made(homophily=0.95, noise=0.2), tmp_path / "graph")
+    labels, splits = Graph.load(folder).labels, Splits.load(folder)
+    shares = []
+    for split in (splits.of(0), splits.of(1)):
+        counts = [int((labels[split.val] == label).sum()) for label in set(labels[split.val])]
+        shares.append(max(counts) / len(split.val))
+    outcome = tuned(folder, tmp_path / "tuned", propagation=[{}], training=[])
+    assert outcome.majority == pytest.approx(sum(shares) / 2)
+    assert str(outcome).splitlines()[-1].split() == [*ONE_CLASS.split(), f"{outcome.majority:.2%}"]
 
 
 def test_the_same_bytes_for_any_number_of_workers_and_with_other_test_labels(tmp_path):
