@@ -4,7 +4,7 @@ from pathlib import Path
 
 from grandplus.pipeline.finished import finished_trainings
 from grandplus.pipeline.folders import GRAPH, ROWS, output
-from grandplus.pipeline.settings import Settings
+from grandplus.pipeline.settings import Settings, resolve
 from grandplus.pipeline.stage import run
 from grandplus.runtime.environment import device
 
@@ -14,6 +14,9 @@ LIVE = Path("reports/live/metrics.json")  # in a folder that dvc.yaml names, so 
 def work(settings: Settings) -> None:
     from grandplus.pipeline.trials import train_trials
 
+    if changed := resolve().changed:  # also what an earlier experiment has left in params.yaml
+        values = ", ".join(f"{key} is {used}, not {card}" for key, (card, used) in changed.items())
+        print(f"train: other than in the card of {settings.dataset}: {values}", flush=True)
     # A GPU rounds differently: its trials are not to be mixed with a CPU's.
     with output("train", settings, device=device()) as folder:
         finished = finished_trainings(GRAPH, ROWS, settings, device())

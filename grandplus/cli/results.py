@@ -52,10 +52,10 @@ def run(_: argparse.Namespace) -> None:
         "settings, scores": "reports/settings.yaml, metrics.json, per_class.json, diagnosis.json",
         "seconds, as last run": "" if notes else _seconds(),  # some would be of the later run
     }
-    lines = {name: value for name, value in lines.items() if value}
+    lines = {name: text for name, text in lines.items() if text}
     width = max(map(len, lines))
-    for name, value in lines.items():
-        first, *more = value.splitlines()
+    for name, text in lines.items():
+        first, *more = text.splitlines()
         print(f"{name:<{width}}  {first}", *more, sep="\n" + " " * (width + 2))
     if rows := baseline_rows(metrics, settings["model"]):
         print(f"\n{table(rows)}")
