@@ -38,7 +38,7 @@ def test_manifest_bytes(tmp_path: Path) -> None:
         ("[]", "can't be read"),
         ('{"format": "planetoid"}', "can't be read"),
         ('{"format": "planetoid", "files": [], "order": null}', "expected a mapping"),
-        ('{"format": "tar", "files": {}, "order": null}', "format is 'tar'; expected one of content-cites, csr-npz"),
+        ('{"format": "tar", "files": {}, "order": null}', "format is 'tar'; expected one of adjlist, "),
         ('{"format": "planetoid", "files": {"ind.a.x": "0"}, "order": null}', "holds ind.a.x; expected ind.NAME"),
     ],
 )

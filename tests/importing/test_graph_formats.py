@@ -340,8 +340,6 @@ WRITTEN: dict[str, Callable[[Path], None]] = {
     "scipy, MatrixMarket": matrices,
     "scipy, MATLAB": mat,
     "R, write.csv": lambda folder: text(folder, *tables(",", quote='"', index=True)),
-    "R, write.csv2": lambda folder: text(folder, *tables(";", ",", quote='"', index=True)),
-    "LibreOffice": lambda folder: text(folder, *tables(",")),
     "LibreOffice, German": lambda folder: text(folder, *tables(";", ",")),
     "Excel": lambda folder: text(folder, *(f"\ufeff{table}".replace("\n", "\r\n") for table in tables(";", ","))),
     **{f"{library}, {ending}": lambda folder, library=library, ending=ending: frames(folder, library, ending)

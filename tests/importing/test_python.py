@@ -79,6 +79,34 @@ def test_ids_and_names_of_columns_are_kept(checkout):
     assert graph.feature_names == ["height", "width"]
 
 
+@pytest.mark.parametrize("library", ["networkx", "igraph", "polars"])
+def test_what_nodes_have_in_other_libraries(checkout, library):
+    """Names of nodes, features and the class are those of the graph or of the table."""
+    names, module = [f"p{row}" for row in range(NODES)], pytest.importorskip(library)
+    columns = {"height": X[:, 0].tolist(), "width": X[:, 1].tolist(), "club": Y.tolist()}
+    edges = [(names[u], names[v]) for u, v in EDGES]
+    given: tuple[object, ...]
+    if library == "networkx":
+        graph = nx.Graph()
+        graph.add_nodes_from(
+            (name, {key: values[row] for key, values in columns.items()}) for row, name in enumerate(names)
+        )
+        graph.add_edges_from(edges)
+        given = graph, None
+    elif library == "igraph":
+        graph = module.Graph(n=NODES, edges=EDGES)
+        for key, values in {"name": names, **columns}.items():
+            graph.vs[key] = values
+        given = graph, None
+    else:
+        given = module.DataFrame(edges, schema=["from", "to"], orient="row"), module.DataFrame({"id": names, **columns})
+    gp.save_dataset("mine", *given, "club", root=checkout, **FEW)
+    graph = saved(checkout)
+    check(graph)
+    assert graph.node_ids.tolist() == names
+    assert graph.feature_names == ["height", "width"]
+
+
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
