@@ -81,7 +81,6 @@ def test_errors_do_not_name_the_temporary_folder(tmp_path):
 @pytest.mark.parametrize("kind", ["folder", "zip", "zips of a file each"])
 def test_a_run_finds_the_files_again(tmp_path, monkeypatch, checkout, kind):
     """In a folder beside the checkout, or in an archive within it; a file that changed is refused."""
-    monkeypatch.setenv("GRANDPLUS_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("GRANDPLUS_ROOT", str(checkout))
     if kind == "folder":
         given = [written(tmp_path / "f", {**INSIDE, **CLUTTER})]
