@@ -337,7 +337,8 @@ def header_of_edges(edges: Side, nodes: Side | None, ident: int | None, asked: b
     typed = [c for c in range(edges.table.width) if _is_of_other_type(edges, c)]
     if known:
         doubtful = by_name or _counts_columns(edges) or any(column not in columns for column in typed)
-        if doubtful or (len(known) < min(2, len(columns)) and (complete or typed)):
+        usual = all(shares[column] == 1 for column in columns)  # the other lines name known nodes at both ends
+        if doubtful or (len(known) < min(2, len(columns)) and (complete or typed or usual)):
             return _asked_or(asked, None, edges, f"names node {known[0]}")
         return False
     if typed or _has_empty_name(edges):
