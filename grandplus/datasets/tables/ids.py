@@ -130,7 +130,7 @@ def known_rows(ends: pa.Array, ids: pa.Array, edges: Table, nodes: str | None) -
     wrong = np.flatnonzero(rows < 0)
     if len(wrong):
         found = f"{edges.line(int(wrong[0]))} names node {ends[int(wrong[0])].as_py()!r}"
-        fix = "add the node or drop the edge; if that line is a header, call its columns source and target"
+        fix = "add the node or drop the edge; if that line is a header, say --header yes"
         raise GrandPlusError(found, where=edges.file, expected=f"an id of {nodes}", fix=fix)
     return rows
 
