@@ -17,6 +17,7 @@ from grandplus.datasets.arrays.checks import features_of
 from grandplus.datasets.in_memory.inputs import inputs_of
 from grandplus.datasets.tables.feature_files import read
 from grandplus.graph.fitted import FittedFeatures
+from grandplus.runtime.errors import GrandPlusError
 
 X = np.stack([1_600_000_000 + np.arange(4) % 2, np.arange(4)], axis=1)
 EDGES = np.array([[0, 1], [1, 2]])
@@ -63,3 +64,14 @@ def test_timestamps(tmp_path, reader):
     features = READERS[reader](tmp_path)
     standard = FittedFeatures.fit("standardize", features).transform(features)
     np.testing.assert_allclose(standard[:, 0], [-1, 1, -1, 1], rtol=1e-6)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix])
+@pytest.mark.parametrize(
+    "value", [np.float16("inf"), np.float32("inf"), np.float64(1e300), np.iinfo(np.int64).min, np.nan]
+)
+def test_what_no_feature_is_in_any_type(kind, value):
+    array = np.array([[1, value], [1, 2]], dtype=np.asarray(value).dtype)
+    with pytest.raises(GrandPlusError, match="x: row 0, column 1 is "):
+        features_of(kind(array) if array.dtype != np.float16 else array, 2, "x")

@@ -258,7 +258,7 @@ def features_of(matrix: Any, nodes: int, where: object, cell: Callable[[int, int
 def _dense_features(matrix: NDArray[Any], where: object, cell: Callable[[int, int], str]) -> NDArray[Any]:
     for first in range(0, len(matrix), ROWS_AT_A_TIME):
         rows = matrix[first : first + ROWS_AT_A_TIME]
-        right = np.abs(rows if rows.dtype.kind == "f" else rows.astype(np.float64)) <= LARGEST_FEATURE
+        right = _are_features(rows)
         if not right.all():
             row, column = map(int, np.argwhere(~right)[0])
             raise_no_feature(matrix[first + row, column], cell(first + row, column), where)
@@ -267,7 +267,7 @@ def _dense_features(matrix: NDArray[Any], where: object, cell: Callable[[int, in
 
 def _sparse_features(matrix: Any, where: object, cell: Callable[[int, int], str]) -> Any:
     given = matrix.tocsr()
-    right = np.abs(given.data if given.dtype.kind == "f" else given.data.astype(np.float64)) <= LARGEST_FEATURE
+    right = _are_features(given.data)
     if not right.all():
         position = int(right.argmin())
         row = _row_of(position, given.indptr)
@@ -277,6 +277,12 @@ def _sparse_features(matrix: Any, where: object, cell: Callable[[int, int], str]
     if not features.data.all():
         features.eliminate_zeros()  # which writes even where there are none, and what is given may be read-only
     return features
+
+
+def _are_features(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which values are finite and not too large; float16 and whole numbers don't hold the limit."""
+    wide = values if values.dtype in (np.float32, np.float64) else values.astype(np.float64)
+    return np.asarray(np.abs(wide) <= LARGEST_FEATURE)
 
 
 def _floats_of(matrix: Any) -> Any:
