@@ -185,5 +185,5 @@ def as_number(value: Any) -> float | None:
 
 
 def _is_number(value: Any) -> bool:
-    """Also one in a form that ``as_number`` doesn't read, such as 1,5, so that it is refused and not left out as text."""
+    """Also in a form that ``as_number`` doesn't read, such as 1,5, so that it is refused and not left out as text."""
     return as_number(value) is not None or (isinstance(value, str) and is_number(value.strip()))
