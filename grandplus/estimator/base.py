@@ -94,7 +94,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             hold numbers if y is no array. It may lack only where ``features`` makes features from the graph.
         y : array_like, shape (n,), or str
             Labels of any kind; -1, None, NaN, "" and text such as "NA" where unknown. Or the name of a column of X or
-            of an attribute of nodes, by default the one with a usual name, such as class or label.
+            an attribute of nodes, by default the one with a usual name, such as class or label.
         train, val : array_like, optional
             The nodes to train on and to validate on: row numbers, a mask (n,), or masks (n, s) of s splits, of which
             trial i takes the i-th and begins anew after the last. Both or neither: without them each trial draws
