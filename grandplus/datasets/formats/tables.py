@@ -75,7 +75,9 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
     rows = [rows_of(end, ids) for end in (starts, stops)]
     named = named_ids(rows, len(ids))
     if table is not None:
-        further = further_ids((starts, stops), rows, ids, edges, how.nodes, complete=features is not None)
+        further = further_ids(
+            (starts, stops), rows, ids, edges, how.nodes, complete=features is not None or how.id == NO_IDS
+        )
         check_any_known(edges, table, named, further)
         named = replace(named, only_edges=len(further))
         if len(further):

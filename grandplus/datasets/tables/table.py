@@ -11,6 +11,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import itertools
 import json
 import re
 from collections.abc import Collection, Iterator, Sequence
@@ -397,8 +398,16 @@ def _first_lines(stream: Any, file: Path, skip: int | None) -> _Top:
         if len(top.lines) == SAMPLE:
             break
     if skip is None and not top.lines and len(top.comments) > 1 and not top.delimiter:  # all are alike, so all are data
-        return _Top(lines=list(top.comments.values()))
+        return _marked_data(top)
     return top
+
+
+def _marked_data(top: _Top) -> _Top:
+    """Lines that all begin with # or %: a space after it makes the first ones comments."""
+    texts = dict(top.comments)
+    comments = dict(itertools.takewhile(lambda item: re.match(r"[#%]+(\s|$)", item[1]), texts.items()))
+    lines = [text for number, text in texts.items() if number not in comments]
+    return _Top(min(texts.keys() - comments.keys(), default=1) - 1, comments, lines)
 
 
 def _is_no_data(text: str) -> bool:

@@ -1,0 +1,170 @@
+"""Which columns hold ends, ids and labels, and which first lines are headers: kinds of files that people have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from grandplus.datasets.raw import RawGraph, read_files
+from grandplus.datasets.source import Reading, Source
+from grandplus.datasets.tables.roles import roles_of
+from grandplus.runtime.errors import GrandPlusError
+
+RING = [(i, (i + 1) % 12) for i in range(12)]
+NODES = "id,label,x\n" + "".join(f"{i},{'ab'[i % 2]},{i}.5\n" for i in range(12))
+LABELS = "id,label\n" + "".join(f"{i},{'ab'[i % 2]}\n" for i in range(12))
+TEXT = "".join(f"p{i},{'ab'[i % 2]}\n" for i in range(12))
+TAGS = "".join(f"#t{i},{'ab'[i % 2]}\n" for i in range(12))
+
+
+def ring(form: str, names: str = "") -> str:
+    """The ring's edges; {k} is the number of the line."""
+    return (f"{names}\n" if names else "") + "".join(form.format(u, v, k=k) + "\n" for k, (u, v) in enumerate(RING))
+
+
+def understood(folder: Path, edges: str, nodes: str, **asked: Any) -> tuple[Reading, RawGraph]:
+    (folder / "edges.csv").write_text(edges)
+    (folder / "nodes.csv").write_text(nodes)
+    reading = roles_of([folder / "edges.csv", folder / "nodes.csv"], Reading(weights="ignore", **asked))
+    assert reading is not None
+    source = Source(format="tables", read=reading)
+    return reading, read_files(folder, "tables", ["edges.csv", "nodes.csv"], source)
+
+
+# kind: (edges, nodes, what is asked for, the right ends, the right id)
+RIGHT: dict[str, tuple[str, str, dict[str, Any], tuple[Any, Any], Any]] = {
+    "usual": (ring("{},{}", "source,target"), NODES, {}, ("source", "target"), "id"),
+    "a weight first": (ring("3,{},{}", "weight,src_id,dst_id"), NODES, {}, ("src_id", "dst_id"), "id"),
+    "a time first": (ring("{k},{},{}", "time,from,to"), NODES, {}, ("from", "to"), "id"),
+    "start and end are times": (ring("{},{},1,{k}", "u,v,start,end"), NODES, {}, ("u", "v"), "id"),
+    "an index first": (ring("{k},{},{}", ",citing_id,cited_id"), NODES, {}, ("citing_id", "cited_id"), "id"),
+    "an index, other names": (ring("{k},{},{}", "Unnamed: 0,one,other"), NODES, {}, ("one", "other"), "id"),
+    "parallel names": (ring("{},{},{k}", "from_person,to_person,c"), NODES, {}, ("from_person", "to_person"), "id"),
+    "names that say nothing": (ring("{k}.5,{},{}", "p,q,r"), NODES, {}, ("q", "r"), "id"),
+    "fractions, no header": (ring("0.5,{},{}"), NODES, {}, (2, 3), "id"),
+    "times that are no ids, no header": (ring("{},12900{k},{}"), NODES, {}, (1, 3), "id"),
+    "asked for by number": (ring("{},{},{k}"), NODES, {"ends": (1, 2)}, (1, 2), "id"),
+    "asked for by name": (ring("{},{},{k}", "a,b,c"), NODES, {"ends": ("a", "b")}, ("a", "b"), "id"),
+    "the id is not first": (ring("{},{}"), NODES.replace("id,", "x0,", 1), {}, (1, 2), "x0"),
+    "text below a header": (ring("p{},p{}", "from,to"), "paper,topic\n" + TEXT, {}, ("from", "to"), "paper"),
+    "text without headers": (ring("p{},p{}"), TEXT, {}, (1, 2), 1),
+    "a name as header": (ring("p{},p{}", "one,other"), TEXT, {}, ("one", "other"), 1),
+    "hashtags": (ring("#t{},#t{}"), TAGS, {}, (1, 2), 1),
+    "hashtags below a comment": ("# my tags\n" + ring("#t{},#t{}"), "% mine\n" + TAGS, {}, (1, 2), 1),
+    "comments of SNAP": ("# FromNodeId\tToNodeId\n" + ring("{}\t{}"), NODES, {}, (1, 2), "id"),
+    "bars": (ring("{}|{}"), NODES.replace(",", "|"), {}, (1, 2), "id"),
+    "Excel's first line": ("sep=;\n" + ring("{};{}", "from;to"), NODES, {}, ("from", "to"), "id"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", RIGHT)
+def test_it_is_understood(tmp_path, kind):
+    edges, nodes, asked, ends, ident = RIGHT[kind]
+    reading, graph = understood(tmp_path, edges, nodes, **asked)
+    assert (reading.ends, reading.id) == (ends, ident)
+    assert graph.nodes == 12
+    numbers = [int(str(name).removeprefix("#").strip("tp")) for name in graph.node_ids]
+    assert sorted((numbers[u], numbers[v]) for u, v in graph.edges.T) == sorted(RING)
+    assert [graph.classes[label] for label in graph.labels] == ["ab"[number % 2] for number in numbers]
+
+
+# kind: (edges, nodes, what is asked for, words of the refusal)
+REFUSED: dict[str, tuple[str, str, dict[str, Any], list[str]]] = {
+    "three columns of numbers": (ring("{},{},3"), NODES, {}, ["1 and 2 or 1 and 3 or 2 and 3", "--ends: 1, 2, 3"]),
+    "three names that say nothing": (ring("{},{},3", "a,b,c"), NODES, {}, ["a and b or a and c or b and c", "--ends"]),
+    "two columns of ids": (
+        ring("{},{}"), "key,label,rank\n" + "".join(f"{i},a,{11 - i}\n" for i in range(12)), {},
+        ["several columns: 1, 3", "--id"],
+    ),
+    "a header that is an edge": (
+        "source,target\n" + "source,p1\np1,target\n", "id,label\nsource,a\ntarget,b\np1,a\n", {},
+        ["edges.csv: begins with 'source target'", "--header yes or --header no"],
+    ),
+    "counts in the first line": ("12 99\n" + ring("{} {}"), NODES, {}, ["begins with '12 99'", "--header"]),
+    "ids of another kind": (ring("q{},q{}"), LABELS, {}, ["edges.csv: names node 'q", "no node of nodes.csv"]),
+    "a comment among ids": (
+        ring("p{},p{}", "source,target") + "# mine,yours\n", "paper,topic\n" + TEXT, {},
+        ["line 14 names node '# mine', which begins as a comment does"],
+    ),
+    "one column": (ring("{},{}"), "a\nb\n" * 6, {}, ["nodes.csv: has one column", "--id none"]),
+    "no ids, but an edge beyond": (ring("{},{}") + "3,12\n", "a\nb\n" * 6, {"id": "none"}, ["line 13 names node 12"]),
+    "an unknown node, with features": (ring("{},{}") + "3,99\n", NODES, {}, ["line 13 names node 99", "add the node"]),
+    "an index without a header": (ring("{},{}"), "".join(f"{k},{v},a\n" for k, v in enumerate(range(11, -1, -1))), {},
+                                  ["several columns: 1, 2", "--id"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_it_is_refused(tmp_path, kind):
+    edges, nodes, asked, words = REFUSED[kind]
+    with pytest.raises(GrandPlusError) as error:
+        understood(tmp_path, edges, nodes, **asked)
+    for word in words:
+        assert word in str(error.value)
+
+
+def test_header_decides_where_the_first_line_may_be_either(tmp_path):
+    edges, nodes = "source,target\nsource,p1\np1,target\n", "id,label\nsource,a\ntarget,b\np1,a\n"
+    assert understood(tmp_path, edges, nodes, header="no")[1].edges.shape == (2, 3)
+    reading, graph = understood(tmp_path, edges, nodes, header="yes")
+    assert graph.edges.shape == (2, 2)
+    assert (reading.ends, reading.header) == (("source", "target"), None)
+
+
+def test_a_header_that_is_not_heeded_is_refused(tmp_path):
+    with pytest.raises(GrandPlusError, match="--header is no, but 'source target' is a header"):
+        understood(tmp_path, ring("{},{}", "source,target"), NODES, header="no")
+
+
+def test_nodes_that_only_edges_name_have_no_label(tmp_path):
+    _, graph = understood(
+        tmp_path, ring("{},{}", "source,target"), "id,label\n" + "".join(f"{i},a\n" for i in range(8))
+    )
+    assert graph.labels.tolist() == [0] * 8 + [-1] * 4
+    assert graph.account.ids is not None
+    assert vars(graph.account.ids) == {"only_edges": 4, "only_nodes": 0, "both": 8}
+
+
+def test_labels_without_ids_are_read_by_position(tmp_path):
+    _, graph = understood(tmp_path, ring("{},{}"), "a\nb\n" * 6, id="none")
+    assert graph.node_ids.tolist() == list(range(12))
+    assert graph.labels.tolist() == [0, 1] * 6
+
+
+def test_the_account_has_lines_and_columns(tmp_path):
+    edges = "# mine\n" + ring("{k},{},{},2", ",u,v,weight")
+    nodes = ",id,label,name,x\n" + "".join(f"{i},{i},{'ab'[i % 2]},n{i},0.5\n" for i in range(12)) + "# the end\n"
+    reading, graph = understood(tmp_path, edges, nodes)
+    assert reading.ignore == ["column 1", "name"]
+    first, second = graph.account.files
+    assert (first.read, first.kind, first.skipped) == (
+        12,
+        "edges",
+        {"comments like '# mine'": 1, "header 'column 1,u,v,weight'": 1},
+    )
+    assert (second.read, second.kind) == (12, "nodes")
+    assert sum(second.skipped.values()) == 2
+    assert [text.partition(": ")[2] for text in graph.account.unused[:4]] == [
+        "column 1 (an index)",
+        "weight",
+        "column 1 (an index)",
+        "name (text)",
+    ]
+
+
+@pytest.mark.parametrize("index", ["id", None])
+def test_the_index_of_a_data_frame(tmp_path, index):
+    """It is the id if the edges name it, and else left out."""
+    ids = [10 * i for i in range(12)]
+    frame = pd.DataFrame({"label": ["a", "b"] * 6, "x": 0.5}, index=pd.Index(ids, name=index))
+    if index is None:
+        frame = frame.reset_index(names="key").set_index(pd.Index([*range(100, 111), 200]))
+    frame.to_parquet(tmp_path / "nodes.parquet")
+    (tmp_path / "edges.csv").write_text("".join(f"{ids[u]},{ids[v]}\n" for u, v in RING))
+    reading = roles_of([tmp_path / "edges.csv", tmp_path / "nodes.parquet"], Reading())
+    assert reading is not None
+    assert reading.id == (index or "key")
+    assert reading.ignore == ([] if index else ["__index_level_0__"])
