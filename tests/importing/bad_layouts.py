@@ -206,6 +206,10 @@ CASES: dict[str, tuple[dict[str, bytes], list[str], int, list[str]]] = {
         geom("feature", ["0,0,1"] * 11 + ["0,0"]), FEW, 2,
         ["n.txt, column feature: line 13 has 2 features; expected 3"],
     ),
+    "geom-gcn: edges without a header": (
+        geom("feature", ["0,0,1"] * 12) | {"e.txt": b"".join(b"%d\t%d\n" % edge for edge in EDGES)}, FEW, 2,
+        ["e.txt: begins with 0 1, of which the first is a node; expected a header above the edges: node_id, node_id"],
+    ),
     "PyTorch: a pickled class": (torch_file(Runs()), DEGREE, 2, ["d.pt: asks for posix.mkdir", "save_dataset"]),
     "PyTorch: no edges": (torch_file({"x": 1}), DEGREE, 2, ["d.pt: lacks edge_index, and holds x", "save_dat"]),
     "PyTorch: an unknown node": (

@@ -23,7 +23,7 @@ from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import Reading, Source
 from grandplus.datasets.tables.classes import class_numbers
 from grandplus.datasets.tables.feature_files import vectors_of
-from grandplus.datasets.tables.ids import as_numpy, check_unique, ids_of, known_rows, order_of, same_type
+from grandplus.datasets.tables.ids import as_numpy, check_unique, ids_of, known_rows, named_ids, order_of, same_type
 from grandplus.datasets.tables.table import Table, look
 from grandplus.runtime.errors import GrandPlusError
 
@@ -53,8 +53,9 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
     features = _features(nodes)
     masks = {part: _mask(nodes, name)[by_id] for part, name in MASKS.items() if name in (nodes.names or [])}
     used = {NODE, label, FEATURES, *MASKS.values()}
+    rows = [known_rows(end, ids, edges, nodes.file.name) for end in (starts, stops)]
     return RawGraph(
-        edges=np.stack([known_rows(end, ids, edges, nodes.file.name) for end in (starts, stops)]),
+        edges=np.stack(rows),
         nodes=len(ids),
         features=None if features is None else features[by_id],
         labels=labels[by_id],
@@ -62,7 +63,11 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
         node_ids=as_numpy(ids),
         splits=splits_of(masks, len(ids), nodes.file),
         account=Account(
-            (FileAccount(edges.file.name, len(starts), "edges"), FileAccount(nodes.file.name, len(ids), "nodes")),
+            (
+                FileAccount(edges.file.name, len(starts), "edges", edges.skipped_lines()),
+                FileAccount(nodes.file.name, len(ids), "nodes", nodes.skipped_lines()),
+            ),
+            ids=named_ids(rows, len(ids)),
             unused=(
                 *(f"{nodes.file.name}, {name}" for name in nodes.names or [] if name not in used),
                 *(f"{edges.file.name}, {name}" for name in others),

@@ -9,6 +9,7 @@ nodes in the order of their ids; each trial takes one.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +18,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from grandplus.datasets.account import Account, FileAccount
 from grandplus.datasets.arrays.masks import splits_of
 from grandplus.datasets.arrays.npz import check_npz, keys_of, read_npz
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import Reading, Source
 from grandplus.datasets.tables.classes import class_numbers
 from grandplus.datasets.tables.feature_files import have_repeats, positions_of, vectors_of
-from grandplus.datasets.tables.ids import as_numpy, check_unique, ids_of, known_rows, order_of, same_type
+from grandplus.datasets.tables.ids import as_numpy, check_unique, ids_of, known_rows, named_ids, order_of, same_type
 from grandplus.datasets.tables.table import Table, look
 from grandplus.runtime.errors import GrandPlusError
 
@@ -43,17 +45,19 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
     if len(tables) != 2 or len(nodes) != 1:
         expected = f"a file of edges, and one with the header {' '.join(COLUMNS)}"
         raise GrandPlusError(f"holds {', '.join(files)}", where=folder, expected=expected)
-    return _graph(next(table for table in tables if table not in nodes), nodes[0], _splits(paths), source)
+    graph = _graph(next(table for table in tables if table not in nodes), nodes[0], _splits(paths), source)
+    unused = [name for name, path in zip(files, paths, strict=True) if path.suffix not in (".txt", ".npz")]
+    return replace(graph, account=replace(graph.account, unused=tuple(unused)))
 
 
 def recognise(files: list[Path], asked: Reading) -> Reading | None:
-    """A text with this header, one more, and any splits.
+    """A text with this header, one more, and any splits; and files of other kinds, which are not used.
 
     See `grandplus.datasets.formats.Format`.
     """
     texts = [file for file in files if file.suffix == ".txt"]
-    others = [file for file in files if file not in texts]
-    if len(texts) != 2 or not all(set(MASKS.values()) <= keys_of(file) for file in others):
+    splits = [file for file in files if file.suffix == ".npz"]
+    if len(texts) != 2 or not all(set(MASKS.values()) <= keys_of(file) for file in splits):
         return None
     return asked if sum(_is_node_file(file) for file in texts) == 1 else None
 
@@ -89,14 +93,25 @@ def _graph(edges: Table, nodes: Table, masks: list[tuple[Path, dict[str, Any]]],
     numbers, classes = class_numbers(list(labels), source, f"{nodes.file}, column label", nodes.line)
     features = _features(pa.chunked_array(lists).combine_chunks(), nodes)[order]
     ids = ids.take(pa.array(order))
+    if edges.names and pc.index(ids.cast(pa.large_string()), edges.names[0]).as_py() >= 0:
+        found = f"begins with {' '.join(edges.names)}, of which the first is a node"
+        raise GrandPlusError(found, where=edges.file, expected="a header above the edges: node_id, node_id")
+    rows = [known_rows(end, ids, edges, nodes.file.name) for end in (starts, stops)]
     return RawGraph(
-        edges=np.stack([known_rows(end, ids, edges, nodes.file.name) for end in (starts, stops)]),
+        edges=np.stack(rows),
         nodes=len(ids),
         features=features,
         labels=numbers[order],
         classes=classes,
         node_ids=as_numpy(ids),
         splits=[split for file, parts in masks for split in splits_of(parts, len(ids), file)],
+        account=Account(
+            (
+                FileAccount(edges.file.name, len(starts), "edges", edges.skipped_lines()),
+                FileAccount(nodes.file.name, len(ids), "nodes", nodes.skipped_lines()),
+            ),
+            ids=named_ids(rows, len(ids)),
+        ),
     )
 
 
