@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 
 from grandplus.datasets.source import NO_IDS, Reading
 from grandplus.datasets.tables.evidence import (
+    Overlap,
     Side,
     ends_of,
     header_of_edges,
@@ -103,39 +104,59 @@ def _found(edges_table: Table, nodes_table: Table | None, asked: Reading, *, bes
         raise GrandPlusError(found, where=edges_table.file, expected="two at least, for the ends of an edge")
     edges = Side(edges_table.file, header=_by_words(asked.ends or ()), whole=False)
     said = None if asked.header is None else asked.header == "yes"
-    if nodes_table is None or asked.id == NO_IDS:
-        nodes = None if nodes_table is None else Side(nodes_table.file, header=_by_words([asked.label]), whole=True)
+    if nodes_table is None:
+        nodes, ident = None, None
         edges.header = _decided(edges, header_of_edges(edges, None, None, said, complete=False))
-        if nodes is not None:
-            nodes.header = _decided(nodes, header_without_ids(nodes, said))
-        ident, overlap_ = None, None
+        ends = _ends(edges, asked, None, complete=False, numbers=None)
+    elif asked.id == NO_IDS:
+        nodes, ident = Side(nodes_table.file, header=_by_words([asked.label]), whole=True), None
+        edges.header = _decided(edges, header_of_edges(edges, None, None, said, complete=True))
+        nodes.header = _decided(nodes, header_without_ids(nodes, said))
+        ends = _ends(edges, asked, None, complete=True, numbers=None)
     else:
         nodes = Side(nodes_table.file, header=_by_words([asked.id, asked.label, *asked.ignore]), whole=True)
-        take_marked_data(edges, nodes)
-        if nodes.table.width == 1 and asked.id is None:
-            fix = f"say --id {NO_IDS} if line i has the label of node i, counted from 0, or --id 1 if these are ids"
-            raise GrandPlusError("has one column", where=nodes.table.file, expected="ids and labels", fix=fix)
-        pair = [_position(edges, end) for end in asked.ends] if asked.ends else None
-        ident = id_column(edges, nodes, pair) if asked.id is None else _position(nodes, asked.id)
-        nodes.need(ident)
-        complete = beside or _has_features(nodes, ident, asked)
-        edges.header = _decided(edges, header_of_edges(edges, nodes, ident, said, complete=complete))
-        ends = pair or (edges.header and next(iter(ends_by_name(edges.names)), None)) or range(edges.table.width)
-        nodes.header = _decided(nodes, header_of_nodes(nodes, edges, ident, ends, said))
-        overlap_ = overlap(edges, nodes, ident)
-    _check_heeded(said, [side for side in (edges, nodes) if side is not None])
-    read = edges.read()
-    if asked.ends is not None:
-        first, second = (read.column(_column(read, end)) for end in asked.ends)
-    else:
-        numbers = None if nodes is None or ident is None else nodes.has_numbers(ident)
-        whole = nodes is not None and (ident is None or complete)
-        first, second = ends_of(edges, overlap_, complete=whole, numbers=numbers)
-    skip = {side.table.file: side.skip for side in (edges, nodes) if side is not None and side.skip is not None}
-    nodes_read = None if nodes is None else nodes.read()
-    if nodes_read is not None and asked.id not in (None, NO_IDS):
-        ident = nodes_read.column(_column(nodes_read, asked.id))
-    return _Found(read, (first, second), nodes_read, ident, skip)
+        ident, ends = _by_ids(edges, nodes, asked, said, beside=beside)
+    sides = [edges] if nodes is None else [edges, nodes]
+    _check_heeded(said, sides)
+    skip = {side.table.file: side.skip for side in sides if side.skip is not None}
+    return _Found(edges.read(), ends, None if nodes is None else nodes.read(), ident, skip)
+
+
+def _by_ids(
+    edges: Side, nodes: Side, asked: Reading, said: bool | None, *, beside: bool
+) -> tuple[int, tuple[int, int]]:
+    """The column of ids of nodes and those of ends of edges; both tables then know whether they have a header."""
+    take_marked_data(edges, nodes)
+    if nodes.table.width == 1 and asked.id is None:
+        fix = f"say --id {NO_IDS} if line i has the label of node i, counted from 0, or --id 1 if these are ids"
+        raise GrandPlusError("has one column", where=nodes.table.file, expected="ids and labels", fix=fix)
+    pair = [_position(edges, end) for end in asked.ends] if asked.ends else None
+    ident = id_column(edges, nodes, pair) if asked.id is None else _position(nodes, asked.id)
+    nodes.need(ident)
+    complete = beside or _has_features(nodes, ident, asked)
+    edges.header = _decided(edges, header_of_edges(edges, nodes, ident, said, complete=complete))
+    named = ends_by_name(edges.names) if edges.header else []
+    ends = pair or next(iter(named), range(edges.table.width))
+    nodes.header = _decided(nodes, header_of_nodes(nodes, edges, ident, ends, said))
+    if asked.id is not None:
+        ident = _column_of(nodes, asked.id)
+    found = overlap(edges, nodes, ident)
+    return ident, _ends(edges, asked, found, complete=complete, numbers=nodes.has_numbers(ident))
+
+
+def _ends(
+    edges: Side, asked: Reading, found: Overlap | None, *, complete: bool, numbers: bool | None
+) -> tuple[int, int]:
+    if asked.ends is None:
+        return ends_of(edges, found, complete=complete, numbers=numbers)
+    first, second = asked.ends
+    return _column_of(edges, first), _column_of(edges, second)
+
+
+def _column_of(side: Side, asked: Column) -> int:
+    """The number of a column that the user names, when it is known whether there is a header."""
+    table = side.read()
+    return table.column(_column(table, asked))
 
 
 def _by_words(columns: Iterable[Column | None]) -> bool | None:
