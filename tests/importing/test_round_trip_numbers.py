@@ -31,7 +31,7 @@ PROGRAMS = {
     "Excel in Swedish, text with tabs": ("\t", ",", "\u00a0"),
     "Excel in Swiss German": (";", ".", "’"),
 }
-KINDS = [kind for kind in PLAIN_IDS if kind not in ("words of headers", "numbers and text")]  # which look like headers
+KINDS = [kind for kind in PLAIN_IDS if kind != "words of headers"]
 CELLS = {  # of a number in a spreadsheet
     "as it is": str,
     "three decimals": lambda number: f"{number:.3f}",
