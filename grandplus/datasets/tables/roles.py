@@ -11,18 +11,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from grandplus.datasets.source import NO_IDS, Reading
-from grandplus.datasets.tables.evidence import (
-    Overlap,
-    Side,
-    ends_of,
-    header_of_edges,
-    header_of_nodes,
-    header_without_ids,
-    id_column,
-    overlap,
-    take_marked_data,
-)
+from grandplus.datasets.tables.columns import ends_of, id_column
+from grandplus.datasets.tables.evidence import Overlap, Side, overlap
 from grandplus.datasets.tables.features import text_columns
+from grandplus.datasets.tables.headers import header_of_edges, header_of_nodes, header_without_ids, take_marked_data
 from grandplus.datasets.tables.names import IDS, LABELS, ends_by_name
 from grandplus.datasets.tables.numbers import has_fraction, is_number
 from grandplus.datasets.tables.table import PARQUET, Table, look

@@ -1,0 +1,137 @@
+"""Which columns hold the ids of nodes and the ends of edges, by the values of both tables and by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+from typing import NoReturn
+
+from grandplus.datasets.tables.evidence import MAX_COLUMNS, Overlap, Side, is_whole, overlap
+from grandplus.datasets.tables.names import LABELS, ends_by_name, is_id, is_no_end
+from grandplus.datasets.tables.numbers import is_number
+from grandplus.runtime.errors import GrandPlusError
+
+
+def id_column(edges: Side, nodes: Side, wanted: Sequence[int] | None) -> int:
+    """The column of the node table that holds the ids which the edges name.
+
+    Parameters
+    ----------
+    edges, nodes : Side
+    wanted : pair of int or None
+        The ends of edges, if they are known.
+
+    Raises
+    ------
+    GrandPlusError
+        Several columns may be it, or none.
+    """
+    columns = [column for column in nodes.columns if column not in nodes.repeats and not _weight_like(nodes, column)]
+    named = ends_by_name(edges.names) if edges.header is not False else []
+    pair = wanted or (named[0] if len(named) == 1 else None)
+    share = {column: _share(overlap(edges, nodes, column), pair) for column in columns}
+    for candidates in ([c for c in columns if not nodes.is_index(c)], columns):
+        some = [column for column in candidates if share[column] > 0]
+        full = [column for column in some if share[column] == 1]
+        called = [column for column in some if nodes.header is not False and is_id(nodes.names[column])]
+        likely = [column for column in called if share[column] >= 0.5]
+        if pair is None and edges.table.width > 2 and not called:
+            full = some  # of several columns that may be ends, some may hold the ids of another column by chance
+        for group in (_called_new(nodes, full), [c for c in called if c in full], {*full, *likely}, called, some):
+            if len(group) == 1:
+                return next(iter(group))
+            if group:
+                _raise_several_ids(nodes, sorted(group))
+    return _by_name_alone(nodes)
+
+
+def _share(found: Overlap, pair: Sequence[int] | None) -> float:
+    """Of the known ends, else of the two columns that have most ids."""
+    if pair is not None:
+        return max(found.shares.get(end, 0.0) for end in pair) and (found.of(pair) or 0.01)
+    best = sorted(found.shares.values())[-2:]
+    return 0.0 if not best or best[-1] == 0 else best[0] or 0.01
+
+
+def _called_new(nodes: Side, full: list[int]) -> list[int]:
+    """MUSAE's tables have ids of the source beside those of the graph, which are called new_id."""
+    return [column for column in full if nodes.names[column].lower() == "new_id"]
+
+
+def _by_name_alone(nodes: Side) -> int:
+    called = [c for c, name in enumerate(nodes.names) if is_id(name)] if nodes.header is not False else []
+    if called or nodes.table.width == 2:
+        return called[0] if called else 0
+    found = "has no column that holds ids of the edges"
+    fix = f"name it with --id, one of {_listed(nodes, range(nodes.table.width))}"
+    raise GrandPlusError(found, where=nodes.table.file, fix=fix)
+
+
+def _weight_like(nodes: Side, column: int) -> bool:
+    return nodes.header is not False and nodes.names[column].lower() in LABELS
+
+
+def _raise_several_ids(nodes: Side, columns: list[int]) -> NoReturn:
+    listed = _listed(nodes, columns)
+    found = f"holds ids of the edges in several columns: {listed}"
+    raise GrandPlusError(found, where=nodes.table.file, expected="one", fix="name it with --id")
+
+
+def ends_of(edges: Side, found: Overlap | None, *, complete: bool, numbers: bool | None) -> tuple[int, int]:
+    """The columns of the edge table that hold the ends.
+
+    Parameters
+    ----------
+    edges : Side
+    found : Overlap or None
+        With the ids of the node table, if there is one.
+    complete : bool
+        Whether edges may name no other nodes than those of the node table.
+    numbers : bool or None
+        Whether the ids of the node table are whole numbers.
+
+    Raises
+    ------
+    GrandPlusError
+        Several pairs may be it, or none.
+    """
+    columns = list(range(min(edges.table.width, MAX_COLUMNS)))
+    pairs = ends_by_name(edges.names) if edges.header else []
+    if found is not None and len(pairs) != 1:
+        pairs = [pair for pair in pairs if found.of(pair) > 0]
+    if len(pairs) == 1:
+        return pairs[0]
+    if not pairs:
+        rest = [column for column in columns if not edges.is_index(column)]
+        rest = rest if len(rest) == 2 else [c for c in rest if not (edges.header and is_no_end(edges.names[c]))]
+        if len(rest) > 2:
+            rest = [column for column in rest if _may_be_end(edges, column, found, complete, numbers)]
+        pairs = list(combinations(rest, 2))
+    if len(pairs) == 1:
+        return pairs[0]
+    listed = " or ".join(" and ".join(str(_call(edges, c)) for c in pair) for pair in pairs[:6])
+    what = f"may have the ends of an edge in columns {listed}" if pairs else "has no two columns that hold ids of nodes"
+    fix = f"name two of its columns with --ends: {_listed(edges, columns)}"
+    raise GrandPlusError(what, where=edges.table.file, fix=fix)
+
+
+def _may_be_end(edges: Side, column: int, found: Overlap | None, complete: bool, numbers: bool | None) -> bool:
+    """Whether a column whose name says nothing may hold ends.
+
+    If the edges may name further nodes, it may unless it has none of the known ids, and values of another kind.
+    """
+    share = found.shares.get(column, 0.0) if found else 0.0
+    if share > 0:
+        return share == 1 or not complete
+    values = [row[column] or "" for row in edges.below]
+    whole = all(map(is_whole, values))
+    fractions = not whole and all(map(is_number, values))
+    return not complete and not fractions and numbers in (None, whole)
+
+
+def _call(side: Side, column: int) -> str:
+    return str(side.names[column] or f"column {column + 1}") if side.header or side.first is None else str(column + 1)
+
+
+def _listed(side: Side, columns: Iterable[int]) -> str:
+    return ", ".join(_call(side, column) for column in list(columns)[:20])

@@ -1,0 +1,271 @@
+"""Which first lines of tables are headers, which are data, and which that look like comments are data, too."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import NoReturn
+
+import pyarrow as pa
+
+from grandplus.datasets.tables.evidence import SHOWN, Side, contains, has, overlap
+from grandplus.datasets.tables.names import HEADS, LABELS, ends_by_name, is_id, is_index, is_no_end
+from grandplus.datasets.tables.numbers import is_number
+from grandplus.datasets.tables.table import MARKS
+from grandplus.runtime.errors import GrandPlusError
+
+
+def take_marked_data(edges: Side, nodes: Side) -> None:
+    """Take lines at the top that begin with # or % for data, if the other table knows the id that they begin with.
+
+    Parameters
+    ----------
+    edges, nodes : Side
+
+    Raises
+    ------
+    GrandPlusError
+        A line may be either.
+    """
+    marked = {side: side.doubtful() for side in (edges, nodes)}
+    texts = {side: set(side.table.comments.values()) for side in (edges, nodes)}
+    for side, other in ((edges, nodes), (nodes, edges)):
+        known = pa.chunked_array([*other.values.values(), pa.array(other.first or [], pa.large_string())])
+        beside = {text for fields in marked[other].values() for text in fields if text.startswith(MARKS)}
+        data: list[int] = [
+            line
+            for line, fields in marked[side].items()
+            if has(known, fields[0])
+            or (fields[0] in beside and side.table.comments[line] not in texts[other])  # not the same comment in both
+        ]
+        if data:
+            side.take_from(_first_of_data(side, marked[side], min(data)))
+            continue
+        alike = [line for line, fields in marked[side].items() if _is_as_below(side, fields)]
+        if alike:
+            _raise_comment_or_data(side, alike[0])
+
+
+def _is_as_below(side: Side, fields: list[str]) -> bool:
+    """Whether a line that begins as a comment has a value that comes again below it, or a number above numbers."""
+    if re.match("[#%]+ ", fields[0]) or _says_header(side):
+        return False
+    lines: list[Sequence[str | None]] = [side.first or [], *side.below]
+    columns = [[line[column] or "" for line in lines if line] for column in range(1, len(fields))]
+    return any(
+        text in column or (is_number(text) and all(map(is_number, column)))
+        for text, column in zip(fields[1:], columns, strict=True)
+    )
+
+
+def _first_of_data(side: Side, marked: dict[int, list[str]], known: int) -> int:
+    """The line that data begin with, where ids begin with # or %: the first known one, or the one above it."""
+    above = [line for line, fields in marked.items() if line < known and not re.match("[#%]+ ", fields[0])]
+    if len(above) > 1:
+        _raise_comment_or_data(side, above[0])
+    return above[0] if above else known
+
+
+def _raise_comment_or_data(side: Side, line: int) -> NoReturn:
+    found = f"line {line} begins as a comment does, but may be data: {side.table.comments[line][:SHOWN]!r}"
+    fix = "take it out if it is a comment; else write a line with the names of the columns above it"
+    raise GrandPlusError(found, where=side.table.file, fix=fix)
+
+
+def header_of_edges(edges: Side, nodes: Side | None, ident: int | None, asked: bool | None, *, complete: bool) -> bool:
+    """Whether the first line of the edge table is a header.
+
+    Parameters
+    ----------
+    edges : Side
+    nodes : Side or None
+    ident : int or None
+        The column of ids of nodes.
+    complete : bool
+        Whether edges may name no other nodes than those of the node table.
+    asked : bool or None
+        What --header says.
+    """
+    if edges.first is None:
+        return True
+    first, pairs = edges.first, ends_by_name(edges.first)
+    like_ids = any(all(_is_of_a_shape_below(edges, column) for column in pair) for pair in pairs)  # as user1 and user2
+    like_ids = like_ids and not {text.lower() for text in first} & HEADS
+    by_name = bool(pairs) and not like_ids
+    if nodes is None or ident is None:
+        return _asked_or(asked, _says_header(edges))
+    shares = overlap(edges, nodes, ident).shares
+    columns = [column for column, share in shares.items() if share > 0]
+    if not columns:
+        stranger = not any(_knows(nodes, ident, text) for text in first)
+        return _asked_or(asked, by_name or _says_header(edges) if stranger else None, edges, "names a node")
+    below = pa.chunked_array([edges.values[column] for column in columns], pa.large_string())
+    known = [first[c] for c in columns if _knows(nodes, ident, first[c]) or has(below, first[c])]
+    typed = [c for c in range(edges.table.width) if _is_of_other_type(edges, c)]
+    if known:
+        doubtful = by_name or _counts_columns(edges) or any(column not in columns for column in typed)
+        usual = all(shares[column] == 1 for column in columns)  # the other lines name known nodes at both ends
+        if doubtful or (len(known) < min(2, len(columns)) and (complete or typed or usual)):
+            return _asked_or(asked, None, edges, f"names node {known[0]}")
+        return False
+    if typed or _has_empty_name(edges):
+        return True
+    if like_ids or any(first.count(text) > 1 and not is_id(text) and not is_number(text) for text in first):
+        return _asked_or(asked, None, edges, "may be ids, or names of columns")
+    if by_name or any(is_no_end(name) for name in first):
+        return True
+    if all(map(is_number, first)):
+        if complete or _is_size(edges) or all(shares[column] == 1 for column in columns):
+            return _asked_or(asked, None, edges, f"names no node of {nodes.table.file.name}")
+        return False
+    if sum(shares[column] == 1 for column in columns) > 1:
+        return True
+    if all(_is_of_a_shape_below(edges, column) for column in columns):
+        return _asked_or(asked, False)
+    return _asked_or(asked, None, edges, f"names no node of {nodes.table.file.name}")
+
+
+def header_of_nodes(nodes: Side, edges: Side, ident: int, ends: Iterable[int], asked: bool | None) -> bool:
+    """Whether the first line of the node table is a header.
+
+    Parameters
+    ----------
+    nodes, edges : Side
+    ident : int
+        The column of ids of nodes.
+    ends : iterable of int
+        The columns of ends of edges, or all that may be.
+    asked : bool or None
+        What --header says.
+    """
+    if nodes.first is None:
+        return True
+    first = nodes.first
+    named = is_id(first[ident]) or any(text.lower() in LABELS for text in first)
+    others = [column for column in range(nodes.table.width) if column != ident]
+    typed = any(_is_text_above_numbers(nodes, column) for column in others) or _has_empty_name(nodes)
+    typed = typed or _is_number_above_text(nodes, ident)
+    ends = list(ends)
+    joined = pa.chunked_array([edges.values[end] for end in ends if end in edges.values], pa.large_string())
+    known = has(joined, first[ident])
+    if not known and edges.first is not None and edges.header is False:
+        known = first[ident] in [edges.first[end] for end in ends]
+    recurs = any(_recurs(nodes, column) for column in others)
+    if (named or typed) and (known or recurs):
+        why = f"has {first[ident]}, which the edges name" if known else "has a value that comes again below"
+        return _asked_or(asked, None, nodes, why)
+    if known and _counts_columns(nodes):
+        return _asked_or(asked, None, nodes, "counts the columns")
+    if named and all(_is_number_above_numbers(nodes, column) for column in others):
+        return _asked_or(asked, None, nodes, "has a word, but numbers above numbers, too")
+    if named or typed or known or recurs:
+        return named or typed
+    if _is_text_above_numbers(nodes, ident):
+        return True
+    if all(map(is_number, first)) or any(_is_number_above_numbers(nodes, column) for column in others):
+        return _asked_or(asked, False)
+    below = [row[ident] or "" for row in nodes.below]
+    if len(below) and contains(joined, below).all():
+        return True
+    return _asked_or(asked, None, nodes, f"has {first[ident]}, which the first edges don't name")
+
+
+def header_without_ids(nodes: Side, asked: bool | None) -> bool:
+    """Whether the first line of a table without ids is a header.
+
+    Parameters
+    ----------
+    nodes : Side
+    asked : bool or None
+        What --header says.
+    """
+    if nodes.first is None:
+        return True
+    says, recurs = _says_header(nodes), any(_recurs(nodes, column) for column in range(nodes.table.width))
+    numbers = any(_is_number_above_numbers(nodes, column) for column in range(nodes.table.width))
+    if says == (recurs or numbers):
+        return _asked_or(asked, None, nodes, "says nothing of it" if not says else "has a value that comes again below")
+    return says
+
+
+def _asked_or(asked: bool | None, guess: bool | None, side: Side | None = None, why: str = "") -> bool:
+    """What the user says, else the guess; without one it is refused."""
+    if asked is not None or guess is not None:
+        return bool(guess if asked is None else asked)
+    assert side is not None
+    found = f"begins with {side.line()}, which {why}, and may be a header or data"
+    fix = "say --header yes or --header no, or name columns by their names in it"
+    raise GrandPlusError(found, where=side.table.file, fix=fix)
+
+
+def _says_header(side: Side) -> bool:
+    """By known words, or as text above numbers."""
+    first = side.first or []
+    words = {text.lower() for text in first} & HEADS
+    return bool(words) or any(_is_text_above_numbers(side, column) for column in range(side.table.width))
+
+
+def _is_text_above_numbers(side: Side, column: int) -> bool:
+    values = [row[column] or "" for row in side.below]
+    first = (side.first or [""])[column]
+    return bool(values) and bool(first) and not is_number(first) and all(map(is_number, values))
+
+
+def _is_number_above_text(side: Side, column: int) -> bool:
+    values = [row[column] or "" for row in side.below]
+    return bool(values) and is_number((side.first or [""])[column]) and not any(map(is_number, values))
+
+
+def _is_number_above_numbers(side: Side, column: int) -> bool:
+    values = [row[column] or "" for row in side.below]
+    return bool(values) and is_number((side.first or [""])[column]) and all(map(is_number, values))
+
+
+def _is_of_other_type(side: Side, column: int) -> bool:
+    return _is_text_above_numbers(side, column) or _is_number_above_text(side, column)
+
+
+def _counts_columns(side: Side) -> bool:
+    """0, 1, 2, …: the names that pandas gives to columns without any; or numbers of nodes."""
+    first = side.first or []
+    return len(first) > 2 and first == [str(number) for number in range(len(first))]
+
+
+def _is_size(side: Side) -> bool:
+    """Whether the first line may be numbers of nodes and of edges: it ends with the number of lines below it."""
+    return side.rows is not None and (side.first or [""])[-1] == str(side.rows)
+
+
+def _is_of_a_shape_below(side: Side, column: int) -> bool:
+    """Whether the first line has a text with digits that is composed as another one is: p7 as p12."""
+    shape = _shape((side.first or [""])[column])
+    return "9" in shape and any(_shape(row[column] or "") == shape for row in side.below)
+
+
+def _shape(text: str) -> str:
+    return re.sub(r"[^\W\d_]+", "a", re.sub(r"\d+", "9", text))
+
+
+def _has_empty_name(side: Side) -> bool:
+    """Whether the first line has nothing, or pandas' name of an index, above a column that is filled."""
+    first, rows = side.first or [], side.below
+    empty = [column for column, text in enumerate(first) if is_index(text)]
+    return any(all(row[column] for row in rows) for column in empty) and bool(rows)
+
+
+def _recurs(side: Side, column: int) -> bool:
+    """Whether the first line has a text that other lines have, too: a class, not the name of a column."""
+    first = (side.first or [""])[column]
+    return bool(first) and not is_number(first) and any(row[column] == first for row in side.below)
+
+
+def _knows(nodes: Side, ident: int, text: str) -> bool:
+    """Whether a node has this id; the node table's first line counts unless it begins with a usual word of a header."""
+    if has(nodes.values[ident], text):
+        return True
+    return (
+        nodes.first is not None
+        and nodes.header is not True
+        and nodes.first[ident] == text
+        and not (is_id(text) or text.lower() in HEADS)
+    )
