@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from grandplus.datasets.tables.names import is_index
 from grandplus.datasets.tables.table import Table, look
