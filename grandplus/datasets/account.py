@@ -39,6 +39,17 @@ class Ids:
     both: int
 
 
+def zero_weights(stored: int, edges: int) -> dict[str, int]:
+    """What is dropped of the stored entries of an adjacency, of which those of value 0 are no edges.
+
+    Examples
+    --------
+    >>> zero_weights(5, 3), zero_weights(5, 5)
+    ({'edges of weight 0': 2}, {})
+    """
+    return {"edges of weight 0": stored - edges} if stored > edges else {}
+
+
 @dataclass(frozen=True)
 class Account:
     """What a reader did with a dataset's files.

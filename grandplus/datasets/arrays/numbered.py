@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from grandplus.datasets.account import Account, FileAccount, zero_weights
 from grandplus.datasets.arrays.checks import edges_of, features_of, labels_of
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import Source
@@ -26,7 +28,9 @@ class Part(NamedTuple):
     where: object
 
 
-def numbered_graph(source: Source, *, adjacency: Part, features: Part | None, labels: Part) -> RawGraph:
+def numbered_graph(
+    source: Source, *, adjacency: Part, features: Part | None, labels: Part, unused: Iterable[str] = ()
+) -> RawGraph:
     """Read the parts of a graph one after the other; there is no split.
 
     Parameters
@@ -34,6 +38,8 @@ def numbered_graph(source: Source, *, adjacency: Part, features: Part | None, la
     source : Source
     adjacency, labels : Part
     features : Part or None
+    unused : iterable of str
+        What else the files hold.
 
     Returns
     -------
@@ -45,7 +51,7 @@ def numbered_graph(source: Source, *, adjacency: Part, features: Part | None, la
         A part is damaged, or disagrees with the adjacency.
     """
     matrix = adjacency.read()
-    edges, nodes = edges_of(matrix, source, adjacency.where), matrix.shape[0]
+    edges, nodes, entries = edges_of(matrix, source, adjacency.where), matrix.shape[0], matrix.nnz
     del matrix  # it may be large, and so may the next part
     numbers, classes = labels_of(labels.read(), nodes, source, labels.where)
     return RawGraph(
@@ -56,4 +62,12 @@ def numbered_graph(source: Source, *, adjacency: Part, features: Part | None, la
         classes=classes,
         node_ids=np.arange(nodes, dtype=np.int64),
         splits=[],
+        account=Account(
+            (
+                FileAccount(Path(str(adjacency.where)).name, entries, "edges"),
+                FileAccount(Path(str(labels.where)).name, nodes, "labels"),
+            ),
+            unused=tuple(unused),
+            dropped=zero_weights(entries, edges.shape[1]),
+        ),
     )

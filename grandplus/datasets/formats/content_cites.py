@@ -15,11 +15,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from scipy import sparse
 
+from grandplus.datasets.account import Account, FileAccount
 from grandplus.datasets.arrays.checks import pick
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import Reading, Source
 from grandplus.datasets.tables.classes import class_numbers
-from grandplus.datasets.tables.ids import as_numpy, order_of, same_type
+from grandplus.datasets.tables.ids import as_numpy, named_ids, order_of, same_type
 from grandplus.runtime.errors import GrandPlusError
 
 # Planetoid's public split of Cora, in Planetoid's node order: 20 a class, then 500; the last 1,000.
@@ -40,14 +41,19 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
     labels, classes = class_numbers(
         [pa.array(names, pa.large_string())], source, content, lambda row: f"line {row + 1}"
     )
+    edges = node_of_row[_cites(cites, ids)]
     return RawGraph(
-        edges=node_of_row[_cites(cites, ids)],
+        edges=edges,
         nodes=len(ids),
         features=sparse.csr_matrix(features[rows]),
         labels=labels[rows],
         classes=classes,
         node_ids=as_numpy(names_of_nodes.take(pa.array(rows))) if order is None else np.arange(len(ids)),
         splits=[] if order is None else [_planetoid_split(len(ids), order)],
+        account=Account(
+            (FileAccount(cites.name, edges.shape[1], "edges"), FileAccount(content.name, len(ids), "nodes")),
+            ids=named_ids(list(edges), len(ids)),
+        ),
     )
 
 

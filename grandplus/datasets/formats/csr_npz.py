@@ -27,8 +27,9 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
     held = keys_of(file)
     edge_keys, feature_keys = PREFIXES[f"{PREFIXES[1][0]}data" in held]
     wanted = [edge_keys, feature_keys] if f"{feature_keys}data" in held else [edge_keys]
+    read_keys = [*(f"{prefix}{part}" for prefix in wanted for part in CSR_PARTS), "labels"]
     # The file may hold more, such as names of nodes, as Python objects; that isn't read.
-    check_npz(file, [*(f"{prefix}{part}" for prefix in wanted for part in CSR_PARTS), "labels"], objects=True)
+    check_npz(file, read_keys, objects=True)
 
     def matrix(keys: str) -> Part:
         return Part(lambda: read_csr(file, keys), f"{file}, {keys[:-1]}")
@@ -38,6 +39,7 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
         adjacency=matrix(edge_keys),
         features=matrix(feature_keys) if feature_keys in wanted else None,
         labels=Part(lambda: read_npz(file, "labels"), f"{file}, labels"),
+        unused=[f"{file.name}, {key}" for key in sorted(held - set(read_keys))],
     )
 
 

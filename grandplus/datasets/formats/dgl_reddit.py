@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from grandplus.datasets.account import Account, FileAccount
+from grandplus.datasets.account import Account, FileAccount, zero_weights
 from grandplus.datasets.arrays.checks import described, edges_of, features_of, labels_of
 from grandplus.datasets.arrays.npz import check_npz, keys_of, read_npz, read_scipy_npz
 from grandplus.datasets.raw import RawGraph
@@ -31,6 +31,7 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
     check_npz(data, [FEATURES, LABELS, ROLES])
     matrix = read_scipy_npz(adjacency)
     edges, nodes = edges_of(matrix, source, adjacency), matrix.shape[0]
+    entries = matrix.nnz
     del matrix  # it may be large, and so may the next part
     labels, classes = labels_of(read_npz(data, LABELS), nodes, source, f"{data}, {LABELS}")
     others = sorted(keys_of(data) - {FEATURES, LABELS, ROLES})
@@ -43,8 +44,9 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
         node_ids=np.arange(nodes, dtype=np.int64),
         splits=[_split(read_npz(data, ROLES), nodes, f"{data}, {ROLES}")],
         account=Account(
-            (FileAccount(adjacency.name, edges.shape[1], "edges"), FileAccount(data.name, nodes, "nodes")),
+            (FileAccount(adjacency.name, entries, "edges"), FileAccount(data.name, nodes, "nodes")),
             unused=tuple(f"{data.name}, {key}" for key in others),
+            dropped=zero_weights(entries, edges.shape[1]),
         ),
     )
 

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from grandplus.datasets.account import Account, FileAccount
 from grandplus.datasets.arrays.checks import described, features_of, labels_of, pick
 from grandplus.datasets.arrays.masks import splits_of
 from grandplus.datasets.arrays.npz import check_npz, keys_of, read_csr, read_npz
@@ -24,6 +25,7 @@ from grandplus.runtime.errors import GrandPlusError
 
 EDGES, FEATURES, LABELS = "edges", "node_features", "node_labels"
 FEATURE_NAMES, NODE_IDS = "feature_names", "node_ids"
+_KEYS = {EDGES, FEATURES, LABELS, FEATURE_NAMES, NODE_IDS, "train_masks", "val_masks", "test_masks"}
 
 
 def read(folder: Path, files: list[str], source: Source, order: Path | None = None) -> RawGraph:
@@ -53,8 +55,10 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
             stored, nodes, f"{file}, {FEATURES}", lambda row, column: f"{name(row)}, column {column}"
         )
     masks = {part: read_npz(file, key) for part in ("train", "val", "test") if (key := f"{part}_masks") in held}
+    edges = _edges(read_npz(file, EDGES), nodes, f"{file}, {EDGES}")
+    unused = [key for key in sorted(held) if not key.startswith(f"{FEATURES}_") and key not in _KEYS]
     return RawGraph(
-        edges=_edges(read_npz(file, EDGES), nodes, f"{file}, {EDGES}"),
+        edges=edges,
         nodes=nodes,
         features=features,
         labels=labels,
@@ -62,6 +66,13 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
         node_ids=ids,
         splits=splits_of(masks, nodes, file),
         feature_names=_feature_names(file, features) if FEATURE_NAMES in held else None,
+        account=Account(
+            (
+                FileAccount(f"{file.name}, {EDGES}", edges.shape[1], "edges"),
+                FileAccount(f"{file.name}, {LABELS}", nodes, "labels"),
+            ),
+            unused=tuple(f"{file.name}, {key}" for key in unused),
+        ),
     )
 
 

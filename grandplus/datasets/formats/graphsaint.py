@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from grandplus.datasets.account import Account, FileAccount
+from grandplus.datasets.account import Account, FileAccount, zero_weights
 from grandplus.datasets.arrays.checks import by_role, edges_of, features_of, labels_of, raise_multi_label, read_npy
 from grandplus.datasets.arrays.json_files import read_json_object
 from grandplus.datasets.arrays.npz import read_scipy_npz
@@ -39,10 +39,11 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
             raise GrandPlusError(f"holds {', '.join(files)}", where=folder, expected=f"a file {role}")
     matrix = read_scipy_npz(held[ADJACENCY])
     edges, nodes = edges_of(matrix, source, held[ADJACENCY]), matrix.shape[0]
+    entries = matrix.nnz
     del matrix  # it may be large, and so may the next part
     labels, classes = _labels(held[CLASSES], nodes, source)
     features = features_of(read_npy(held[FEATURES]), nodes, held[FEATURES]) if FEATURES in held else None
-    counts = {ADJACENCY: (edges.shape[1], "edges"), FEATURES: (nodes, "nodes"), CLASSES: (nodes, "labels")}
+    counts = {ADJACENCY: (entries, "edges"), FEATURES: (nodes, "nodes"), CLASSES: (nodes, "labels")}
     return RawGraph(
         edges=edges,
         nodes=nodes,
@@ -54,6 +55,7 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
         account=Account(
             files=tuple(FileAccount(role, *counts[role]) for role in counts if role in held),
             unused=tuple(name for name in files if folder / name not in held.values()),
+            dropped=zero_weights(entries, edges.shape[1]),
         ),
     )
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from grandplus.datasets.account import Account, FileAccount
+from grandplus.datasets.account import Account, FileAccount, zero_weights
 from grandplus.datasets.arrays.checks import edges_of, features_of, pick, raise_weighted
 from grandplus.datasets.arrays.hdf5 import member, opened, read_array, read_sparse, read_strings, text_of
 from grandplus.datasets.raw import RawGraph
@@ -74,7 +74,7 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
         account=Account(
             (FileAccount(f"{file.name}, obs", nodes, "cells"), FileAccount(f"{file.name}, {name}", entries, "edges")),
             unused=tuple(unused),
-            dropped={"edges of weight 0": entries - edges.shape[1]} if entries > edges.shape[1] else {},
+            dropped=zero_weights(entries, edges.shape[1]),
         ),
     )
 

@@ -27,8 +27,14 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
     def part(key: str) -> Part:
         return Part(lambda: read_npz_object(file, key), f"{file}, {key}")
 
-    features = part(FEATURES) if FEATURES in keys_of(file) else None
-    return numbered_graph(source, adjacency=part(EDGES), features=features, labels=part(LABELS))
+    held = keys_of(file)
+    return numbered_graph(
+        source,
+        adjacency=part(EDGES),
+        features=part(FEATURES) if FEATURES in held else None,
+        labels=part(LABELS),
+        unused=[f"{file.name}, {key}" for key in sorted(held - {EDGES, FEATURES, LABELS})],
+    )
 
 
 def recognise(files: list[Path], asked: Reading) -> Reading | None:
