@@ -8,6 +8,7 @@ from typing import NoReturn
 
 import pyarrow as pa
 
+from grandplus.datasets.tables.class_names import UNKNOWN
 from grandplus.datasets.tables.evidence import SHOWN, Side, contains, has, overlap
 from grandplus.datasets.tables.names import HEADS, LABELS, ends_by_name, is_id, is_index, is_no_end
 from grandplus.datasets.tables.numbers import is_number
@@ -206,19 +207,23 @@ def _says_header(side: Side) -> bool:
 
 
 def _is_text_above_numbers(side: Side, column: int) -> bool:
-    values = [row[column] or "" for row in side.below]
-    first = (side.first or [""])[column]
-    return bool(values) and bool(first) and not is_number(first) and all(map(is_number, values))
+    values, first = _filled(side, column), (side.first or [""])[column]
+    return bool(values) and first not in ("", *UNKNOWN) and not is_number(first) and all(map(is_number, values))
 
 
 def _is_number_above_text(side: Side, column: int) -> bool:
-    values = [row[column] or "" for row in side.below]
+    values = _filled(side, column)
     return bool(values) and is_number((side.first or [""])[column]) and not any(map(is_number, values))
 
 
 def _is_number_above_numbers(side: Side, column: int) -> bool:
-    values = [row[column] or "" for row in side.below]
+    values = _filled(side, column)
     return bool(values) and is_number((side.first or [""])[column]) and all(map(is_number, values))
+
+
+def _filled(side: Side, column: int) -> list[str]:
+    """The values below the first line, without those that are missing."""
+    return [value for row in side.below if (value := row[column] or "") not in ("", *UNKNOWN)]
 
 
 def _is_of_other_type(side: Side, column: int) -> bool:
