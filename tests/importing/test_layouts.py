@@ -203,14 +203,17 @@ def test_the_ten_splits_of_geom_gcn(tmp_path):
 def test_x_of_anndata_and_the_names_of_its_columns(tmp_path):
     rng = np.random.default_rng(0)
     X = (np.eye(3, 6)[CLASSES] * 3 + rng.poisson(1, (NODES, 6))).astype(np.float32)  # as files/README.md has it
-    for kind in ("dense", "csr"):
+    for kind in ("dense", "csr", "nullable"):
         (tmp_path / kind).mkdir()
         anndata(kind)(tmp_path / kind)
         raw = raw_of(tmp_path / kind, weights="ignore")
         features = raw.features.toarray() if sparse.issparse(raw.features) else raw.features
         np.testing.assert_array_equal(features, X)
         assert raw.feature_names == [f"gene-{gene}" for gene in range(6)]
+        assert raw.node_ids.tolist() == [f"cell-{i}" for i in NUMBERS]
         assert raw_of(tmp_path / kind, weights="ignore", label="batch").classes == ["a", "b"]
+    ages = raw_of(tmp_path / "nullable", weights="ignore", label="age")
+    assert [ages.classes[label] if label >= 0 else None for label in ages.labels] == [None, *["1", "2"] * 29, "1"]
 
 
 def test_other_columns_of_anndata_are_asked_for_where_several_may_be_classes(tmp_path):

@@ -111,7 +111,10 @@ def _frame(content: Any, name: str, file: Path) -> Any:
 
 
 def _index(frame: Any, where: str) -> pa.Array:
-    return read_strings(member(frame, text_of(frame.attrs["_index"]), where), f"{where}, its index")
+    ids = _values(member(frame, text_of(frame.attrs["_index"]), where), f"{where}, its index")
+    if ids.null_count or pa.types.is_floating(ids.type) or pa.types.is_boolean(ids.type):
+        raise GrandPlusError(f"is {ids.type}", where=f"{where}, its index", expected="a name in each row")
+    return ids.cast(pa.large_string())
 
 
 def _columns(frame: Any) -> list[str]:
@@ -126,18 +129,22 @@ def _column(frame: Any, name: str, where: str) -> pa.Array:
             f"has no column {name}", where=where, expected=f"one of {', '.join(_columns(frame))}"[:300]
         )
     stored, where = member(frame, name, where), f"{where}/{name}"
+    if "categories" in stored.attrs and not hasattr(stored, "keys"):  # as anndata 0.7 wrote them
+        categories = member(member(frame, "__categories", where), name, where)
+        return _coded(read_array(stored, where), read_strings(categories, where), where)
+    return _values(stored, where)
+
+
+def _values(stored: Any, where: str) -> pa.Array:
+    """An array, or a group of arrays that stand for one."""
     if not hasattr(stored, "keys"):
-        if "categories" in stored.attrs:  # as anndata 0.7 wrote them
-            categories = member(member(frame, "__categories", where), name, where)
-            return _coded(read_array(stored, where), read_strings(categories, where), where)
         return pa.array(read_array(stored, where)) if stored.dtype.kind in "biuf" else read_strings(stored, where)
     kind = text_of(stored.attrs.get("encoding-type"))
     if kind == "categorical":
-        codes = read_array(member(stored, "codes", where), where)
-        return _coded(codes, read_strings(member(stored, "categories", where), where), where)
+        categories = _values(member(stored, "categories", where), f"{where}/categories").cast(pa.large_string())
+        return _coded(read_array(member(stored, "codes", where), where), categories, where)
     if kind.startswith("nullable-"):
-        values = member(stored, "values", where)
-        values = pa.array(read_array(values, where)) if values.dtype.kind in "biuf" else read_strings(values, where)
+        values = _values(member(stored, "values", where), where)
         missing = read_array(member(stored, "mask", where), where)
         if missing.shape != (len(values),):
             raise GrandPlusError("has a mask of another length", where=where, expected=f"{len(values)} values")
