@@ -48,10 +48,10 @@ def add(commands: Any) -> None:
     tables.add_argument(
         "--ends", type=_column, nargs=2, metavar=COLUMN, help="columns that hold the two ends of an edge"
     )
-    words = f"column that holds the ids of the nodes; {NO_IDS}: line i has the label of node i, from 0"
+    words = f"column that holds the ids of the nodes, or {NO_IDS}, if line i has the label of node i, from 0"
     tables.add_argument("--id", type=_column, metavar=COLUMN, help=words)
     tables.add_argument(
-        "--label", type=_column, metavar=COLUMN, help="column, attribute or variable that holds the class"
+        "--label", type=_column, metavar=COLUMN, help="name of the column, attribute or variable that holds the class"
     )
     tables.add_argument(
         "--header",
