@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import bz2
 import contextlib
+import gzip
 import io
 import json
+import lzma
 import tempfile
 from collections.abc import Callable
 from functools import partial
@@ -119,6 +122,11 @@ WIKICS = json.dumps(
 RIGHT = {
     "edges": {"edges.csv": edges_csv(), "nodes.csv": nodes_csv()},
     "spaces": {"edges.txt": edges_csv().replace(b",", b"  "), "nodes.csv": nodes_csv()},
+    "gzip": {"edges.csv.gz": gzip.compress(edges_csv()), "nodes.csv": nodes_csv()},
+    "xz": {"edges.csv.xz": lzma.compress(edges_csv()), "nodes.csv": nodes_csv()},
+    "bzip2": {"edges.csv": bz2.compress(edges_csv()), "nodes.csv": nodes_csv()},
+    "UTF-16": {"edges.csv": edges_csv().decode().encode("utf-16"), "nodes.csv": nodes_csv()},
+    "labels": {"labels.csv": b"id,label\n0,a\n1,b\n", "edges.csv": edges_csv()},
     "nodes": {"nodes.tsv": nodes_csv().replace(b",", b"\t"), "edges.csv": edges_csv()},
     "parquet": {"features.parquet": parquet(), "edges.csv": edges_csv(), "nodes.csv": nodes_csv()},
     "json": {"features.json": JSON, "edges.csv": edges_csv(), "nodes.csv": nodes_csv()},
