@@ -197,6 +197,7 @@ def plot(lines: list[Line], file: Path) -> None:
     published = [(place, line.published[1]) for place, line in zip(y, lines, strict=True) if line.published]
     axis.plot([score for _, score in published], [place for place, _ in published], "kx", label="best published")
     axis.set_yticks(y, [line.dataset for line in lines])
+    axis.set_ylim(-0.5, len(lines) - 0.5)
     axis.set_xlabel("test accuracy, %, with 95 % intervals")
     axis.grid(axis="x", alpha=0.3)
     figure.legend(*axis.get_legend_handles_labels(), loc="outside upper right", ncols=3, frameon=False)
