@@ -162,7 +162,7 @@ def header_of_nodes(nodes: Side, edges: Side, ident: int, ends: Iterable[int], a
     if named or typed or known or recurs:
         return named or typed
     if _is_text_above_numbers(nodes, ident):
-        return True
+        return _asked_or(asked, True)
     if all(map(is_number, first)) or any(_is_number_above_numbers(nodes, column) for column in others):
         return _asked_or(asked, False)
     below = [row[ident] or "" for row in nodes.below]

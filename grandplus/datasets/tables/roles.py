@@ -94,19 +94,19 @@ def _found(edges_table: Table, nodes_table: Table | None, asked: Reading, *, bes
         held = edges_table.names[0] if edges_table.names else edges_table.values(0)[0]
         found = f"has one column, {held!r}"
         raise GrandPlusError(found, where=edges_table.file, expected="two at least, for the ends of an edge")
-    edges = Side(edges_table.file, header=_by_words(asked.ends or ()), whole=False)
     said = None if asked.header is None else asked.header == "yes"
+    edges = Side(edges_table.file, header=_by_columns(asked.ends or (), said), whole=False)
     if nodes_table is None:
         nodes, ident = None, None
         edges.header = _decided(edges, header_of_edges(edges, None, None, said, complete=False))
         ends = _ends(edges, asked, None, complete=False, numbers=None)
     elif asked.id == NO_IDS:
-        nodes, ident = Side(nodes_table.file, header=_by_words([asked.label]), whole=True), None
+        nodes, ident = Side(nodes_table.file, header=_by_columns([asked.label], said), whole=True), None
         edges.header = _decided(edges, header_of_edges(edges, None, None, said, complete=True))
         nodes.header = _decided(nodes, header_without_ids(nodes, said))
         ends = _ends(edges, asked, None, complete=True, numbers=None)
     else:
-        nodes = Side(nodes_table.file, header=_by_words([asked.id, asked.label, *asked.ignore]), whole=True)
+        nodes = Side(nodes_table.file, header=_by_columns([asked.id, asked.label, *asked.ignore], said), whole=True)
         ident, ends = _by_ids(edges, nodes, asked, said, beside=beside)
     sides = [edges] if nodes is None else [edges, nodes]
     _check_heeded(said, sides)
@@ -151,9 +151,10 @@ def _column_of(side: Side, asked: Column) -> int:
     return table.column(_column(table, asked))
 
 
-def _by_words(columns: Iterable[Column | None]) -> bool | None:
-    """A column that is named by a word has its name in a header."""
-    return True if any(isinstance(column, str) for column in columns) else None
+def _by_columns(columns: Iterable[Column | None], said: bool | None) -> bool | None:
+    """A column that is named by a word has its name in a header; of a table with numbered ones --header is heeded."""
+    named = [column for column in columns if column is not None]
+    return True if any(isinstance(column, str) for column in named) else said if named else None
 
 
 def _decided(side: Side, guess: bool) -> bool:

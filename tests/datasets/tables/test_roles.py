@@ -114,6 +114,14 @@ def test_header_decides_where_the_first_line_may_be_either(tmp_path):
     assert (reading.ends, reading.header) == (("source", "target"), None)
 
 
+def test_of_a_table_with_numbered_columns_header_is_heeded_whatever_its_words(tmp_path):
+    """An id may be a usual word of a header, or the only text among numbers."""
+    for first in ("target", "x"):
+        nodes = f"{first},a\n" + "".join(f"{i},{'ab'[i % 2]}\n" for i in range(12))
+        graph = understood(tmp_path, ring("{},{}"), nodes, header="no", id=1, label=2, ends=(1, 2))[1]
+        assert sorted(graph.node_ids) == sorted([first, *map(str, range(12))])
+
+
 def test_a_header_that_is_not_heeded_is_refused(tmp_path):
     with pytest.raises(GrandPlusError, match="--header is no, but 'source target' is a header"):
         understood(tmp_path, ring("{},{}", "source,target"), NODES, header="no")
