@@ -160,7 +160,7 @@ def test_what_can_not_be_scored_is_left_out(tmp_path):
     file = predictions_file(tmp_path, ["test"], ["a"], ["a"], [0.75], [False])
     assert of_ensemble(file) == {"nodes": 1, "accuracy": 1, "ece": 0.25, "confident": {"share": 0}}
     assert of_ensemble(predictions_file(tmp_path, ["test"], [None], ["a"], [0.75], [True])) == {"nodes": 0}
-    with pytest.raises(GrandPlusError, match=r"absent\.parquet: can't be read"):
+    with pytest.raises(GrandPlusError, match=r"absent\.parquet: no such file"):
         load_ensemble(tmp_path / "absent.parquet")
 
 

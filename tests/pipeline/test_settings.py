@@ -544,7 +544,7 @@ def test_a_mistake_in_a_card_is_named_with_its_file(checkout, key, value, messag
     assert refusal(checkout).startswith(f"pubmed.yaml: {message}")
 
 
-@pytest.mark.parametrize("name", ["../../escape", ".hidden", "a/b", "", "a\\b", "a\nb"])
+@pytest.mark.parametrize("name", ["../../escape", ".hidden", "a/../b", "/a", "a//b", "", "a\\b", "a\nb"])
 def test_a_file_of_a_card_is_no_path(checkout, name):
     files = read_yaml(checkout / CATALOG / "pubmed.yaml")["source"]["files"]
     change(checkout / CATALOG / "pubmed.yaml", {"source.files": files | {name: "0" * 64}})

@@ -76,16 +76,19 @@ def read_matrix_beside(graph: AttributedGraph, others: dict[str, Path], source: 
     """
     how, rows = source.read, len(graph.ids)
     table = others.get(how.nodes or "", graph.where)
+    if how.id == NO_IDS:
+        _check_lines(table, how, rows, graph.where.name)
     if how.id not in (None, NO_IDS) and (how.features or "").endswith(_BY_ROW):
         _check_order(table, how, rows)
     raw = read_beside(graph, others, source, tables)
-    if how.id != NO_IDS:
-        return raw
-    lacking = raw.account.ids.only_edges if raw.account.ids is not None else 0
-    if lacking:
-        expected = f"{rows}, as {graph.where.name} has rows"
-        raise GrandPlusError(f"has {rows - lacking} lines of data", where=table, expected=expected)
-    return replace(raw, node_ids=raw.node_ids + 1)
+    return raw if how.id != NO_IDS else replace(raw, node_ids=raw.node_ids + 1)
+
+
+def _check_lines(file: Path, how: Reading, rows: int, matrix: str) -> None:
+    table = look(file, header=isinstance(how.label, str), skip=how.skip.get(how.nodes or ""))
+    lines = sum(len(piece) for (piece,) in table.pieces([0]))
+    if lines < rows:
+        raise GrandPlusError(f"has {lines} lines of data", where=file, expected=f"{rows}, as {matrix} has rows")
 
 
 def _check_order(file: Path, how: Reading, rows: int) -> None:
