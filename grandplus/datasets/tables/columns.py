@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import NoReturn
 
 from grandplus.datasets.tables.evidence import MAX_COLUMNS, Overlap, Side, is_whole, overlap
-from grandplus.datasets.tables.names import LABELS, ends_by_name, is_id, is_no_end
+from grandplus.datasets.tables.names import IDS, LABELS, ends_by_name, is_id, is_no_end
 from grandplus.datasets.tables.numbers import is_number
 from grandplus.runtime.errors import GrandPlusError
 
@@ -113,6 +113,42 @@ def ends_of(edges: Side, found: Overlap | None, *, complete: bool, numbers: bool
     what = f"may have the ends of an edge in columns {listed}" if pairs else "has no two columns that hold ids of nodes"
     fix = f"name two of its columns with --ends: {_listed(edges, columns)}"
     raise GrandPlusError(what, where=edges.table.file, fix=fix)
+
+
+def check_edges(edges: Side, ends: tuple[int, int], nodes: Side | None, ident: int | None) -> None:
+    """Check that a table isn't one of nodes and of something that they have, if only its columns say that it has edges.
+
+    Parameters
+    ----------
+    edges : Side
+    ends : tuple of int
+        The columns that may be ends.
+    nodes : Side or None
+    ident : int or None
+        The column of ids of nodes.
+
+    Raises
+    ------
+    GrandPlusError
+        One column is called as ids of nodes are and the other isn't; or each node has one line in both tables.
+    """
+    names = [edges.names[end] for end in ends] if edges.header or edges.first is None else None
+    if names and ends_by_name(names):
+        return
+    if names:
+        same = nodes.names[ident] if nodes is not None and ident is not None and nodes.header else None
+        called = [name.lower() in IDS or name == same for name in names]
+        doubtful = called[0] != called[1] or any(name.lower() in LABELS for name in names)
+    else:
+        known = overlap(edges, nodes, ident).shares if nodes is not None and ident is not None else {}
+        doubtful = any(end not in edges.repeats and known.get(end, 1.0) == 1 for end in ends)
+    if doubtful:
+        first, second = (_call(edges, end) for end in ends)
+        beside = f", as {nodes.table.file.name} has" if nodes is not None else ""
+        what = "ids and something that nodes have"
+        found = f"no table of edges: {edges.table.file.name} has {what} in columns {first} and {second}"
+        fix = f"import the edges, too; if these are edges, say --ends {first} {second}"
+        raise GrandPlusError(f"{found}{beside}", fix=fix)
 
 
 def _may_be_end(edges: Side, column: int, found: Overlap | None, complete: bool, numbers: bool | None) -> bool:

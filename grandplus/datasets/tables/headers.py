@@ -87,7 +87,7 @@ def header_of_edges(edges: Side, nodes: Side | None, ident: int | None, asked: b
     asked : bool or None
         What --header says.
     """
-    if edges.first is None:
+    if edges.first is None or asked or _begins_with_index(edges):
         return True
     first, pairs = edges.first, ends_by_name(edges.first)
     like_ids = any(all(_is_of_a_shape_below(edges, column) for column in pair) for pair in pairs)  # as user1 and user2
@@ -139,7 +139,7 @@ def header_of_nodes(nodes: Side, edges: Side, ident: int, ends: Iterable[int], a
     asked : bool or None
         What --header says.
     """
-    if nodes.first is None:
+    if nodes.first is None or asked or _begins_with_index(nodes):
         return True
     first = nodes.first
     named = is_id(first[ident]) or any(text.lower() in LABELS for text in first)
@@ -256,6 +256,12 @@ def _has_empty_name(side: Side) -> bool:
     first, rows = side.first or [], side.below
     empty = [column for column, text in enumerate(first) if is_index(text)]
     return any(all(row[column] for row in rows) for column in empty) and bool(rows)
+
+
+def _begins_with_index(side: Side) -> bool:
+    """Whether the first line begins with nothing above a column that counts, as DataFrame.to_csv writes its index."""
+    first, below = side.first or [""], [row[0] or "" for row in side.below]
+    return first[0] == "" and len(first) > 2 and bool(below) and all(below)
 
 
 def _recurs(side: Side, column: int) -> bool:

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from grandplus.datasets.source import NO_IDS, Reading
-from grandplus.datasets.tables.columns import ends_of, id_column
+from grandplus.datasets.tables.columns import check_edges, ends_of, id_column
 from grandplus.datasets.tables.evidence import Overlap, Side, overlap
 from grandplus.datasets.tables.features import text_columns
 from grandplus.datasets.tables.headers import header_of_edges, header_of_nodes, header_without_ids, take_marked_data
@@ -23,7 +23,7 @@ from grandplus.runtime.validation import Column
 
 _FEATURES = (".npy", ".npz", ".json")
 _BY_POSITION = (".npy", ".npz")  # a row for each line of the node table
-_OF_EDGES = ("edge", "link", "cites")
+_OF_EDGES = ("edge", "link", "cites", "graph", "network", "pair", "relation")
 _OF_NODES = ("node", "label", "target", "class", "feature", "attr", "content")
 
 
@@ -110,6 +110,12 @@ def _found(edges_table: Table, nodes_table: Table | None, asked: Reading, *, bes
         ident, ends = _by_ids(edges, nodes, asked, said, beside=beside)
     sides = [edges] if nodes is None else [edges, nodes]
     _check_heeded(said, sides)
+    if (
+        asked.edges is None
+        and asked.ends is None
+        and not any(word in edges.table.file.name.lower() for word in _OF_EDGES)
+    ):
+        check_edges(edges, ends, nodes, ident)
     skip = {side.table.file: side.skip for side in sides if side.skip is not None}
     return _Found(edges.read(), ends, None if nodes is None else nodes.read(), ident, skip)
 
@@ -141,8 +147,15 @@ def _ends(
 ) -> tuple[int, int]:
     if asked.ends is None:
         return ends_of(edges, found, complete=complete, numbers=numbers)
+    table = edges.read()
     first, second = asked.ends
-    return _column_of(edges, first), _column_of(edges, second)
+    if table.names and not {str(first), str(second)} <= set(table.names):  # numbers are names if both are
+        names = table.names
+        first, second = (names[end - 1] if isinstance(end, int) and end <= table.width else end for end in asked.ends)
+    ends = _column_of(edges, first), _column_of(edges, second)
+    if ends[0] == ends[1]:
+        raise GrandPlusError(f"--ends is {asked.ends[0]} {asked.ends[1]}, one column", expected="two", where=table.file)
+    return ends
 
 
 def _column_of(side: Side, asked: Column) -> int:
@@ -238,11 +251,12 @@ def _edges(tables: dict[str, Table], asked: Reading) -> Table:
 
 def _like_edges(table: Table) -> int:
     stem, names = table.file.name.lower(), [name.lower() for name in table.names or []]
+    has_ends = bool(ends_by_name(table.names or []))
     return (
-        2 * bool(ends_by_name(table.names or []))
+        3 * has_ends
         + 2 * any(word in stem for word in _OF_EDGES)
         - 2 * any(word in stem for word in _OF_NODES)
-        - any(name in LABELS for name in names)
+        - (not has_ends and any(name in LABELS for name in names))
         - (table.width > 3)
     )
 

@@ -89,6 +89,11 @@ REFUSED: dict[str, tuple[str, str, dict[str, Any], list[str]]] = {
         ring("p{},p{}", "source,target") + "# mine,yours\n", "paper,topic\n" + TEXT, {},
         ["line 14 names node '# mine', which begins as a comment does"],
     ),
+    "one column for both ends": (
+        ring("{},{}", "source,target"), NODES, {"ends": ("source", "source")},
+        ["--ends is source source, one column; expected two"],
+    ),
+    "a number beyond": (ring("{},{}", "0,1"), NODES, {"ends": (1, 3), "header": "yes"}, ["has no column 3"]),
     "one column": (ring("{},{}"), "a\nb\n" * 6, {}, ["nodes.csv: has one column", "--id none"]),
     "no ids, but an edge beyond": (ring("{},{}") + "3,12\n", "a\nb\n" * 6, {"id": "none"}, ["line 13 names node 12"]),
     "an unknown node, with features": (ring("{},{}") + "3,99\n", NODES, {}, ["line 13 names node 99", "add the node"]),
@@ -176,3 +181,59 @@ def test_the_index_of_a_data_frame(tmp_path, index):
     assert reading is not None
     assert reading.id == (index or "key")
     assert reading.ignore == ([] if index else ["__index_level_0__"])
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("ages.csv", "id,age\n" + "".join(f"{i},{i * 5 % 7}\n" for i in range(12))),
+        ("feat.csv", "id,f0\n" + "".join(f"{i},{i * 5 % 7}\n" for i in range(8))),
+        ("years.csv", "id,when\n" + "".join(f"{i % 6},{i * 5 % 7}\n" for i in range(12))),
+        ("folds.txt", "".join(f"{i},{i % 5}\n" for i in range(12))),
+        ("ranks.txt", "".join(f"{i},{11 - i}\n" for i in range(12))),
+    ],
+)
+def test_two_tables_of_nodes_are_no_graph(tmp_path, name, text):
+    (tmp_path / name).write_text(text)
+    (tmp_path / "labels.csv").write_text(LABELS)
+    files = [tmp_path / "labels.csv", tmp_path / name]
+    with pytest.raises(
+        GrandPlusError, match=f"no table of edges: {name} has .* as labels.csv has; import the edges, too"
+    ):
+        roles_of(files, Reading())
+    asked = roles_of(files, Reading(edges=name))
+    assert asked is not None
+    assert (asked.edges, asked.nodes) == (name, "labels.csv")
+
+
+def test_a_table_with_names_of_ends_has_the_edges_whatever_its_file_is_called(tmp_path):
+    (tmp_path / "nodes.csv").write_text(ring("{},{}", "source,target"))
+    (tmp_path / "edges.csv").write_text(LABELS)
+    with pytest.raises(GrandPlusError, match=r"edges.csv and nodes.csv look like tables of edges alike; name one"):
+        roles_of([tmp_path / "edges.csv", tmp_path / "nodes.csv"], Reading())
+
+
+PANDAS = "".join(f",{c}" for c in range(2)) + "\n" + ring("{k},{},{}")
+
+
+@pytest.mark.parametrize(
+    ("edges", "asked"),
+    [
+        (PANDAS, {}),
+        (PANDAS, {"ends": (2, 3)}),
+        (ring("{},{}", "0,1"), {"header": "yes"}),
+        (ring("{},{}", "0,1"), {"header": "yes", "ends": (1, 2)}),
+    ],
+)
+def test_the_header_that_pandas_writes_of_numbered_columns_is_no_edge(tmp_path, edges, asked):
+    edges = edges.replace("0,0,1\n", "") if edges is PANDAS else edges.replace("0,1\n0,1\n", "0,1\n")
+    graph = understood(tmp_path, edges, NODES, **asked)[1]
+    assert sorted(map(tuple, graph.edges.T.tolist())) == sorted(set(RING) - {(0, 1)})
+
+
+def test_a_node_table_of_numbered_columns_with_pandas_index(tmp_path):
+    nodes = ",0,1,2\n" + "".join(f"{i},{i},{'ab'[i % 2]},{i}.5\n" for i in range(12))
+    reading, graph = understood(tmp_path, ring("{},{}", "source,target"), nodes)
+    assert (reading.id, reading.label, graph.nodes) == ("0", "1", 12)
+    assert graph.features is not None
+    assert graph.features[:, 0].tolist() == [i + 0.5 for i in range(12)]
