@@ -75,7 +75,8 @@ def frame_values(frame: Any) -> NDArray[Any]:
             getattr(kind, "kind", "O") in "biuf" if is_pandas(frame) else kind.is_numeric() or str(kind) == "Boolean"
         )
         if not numeric:
-            expected, fix = "numbers", "encode it as numbers, or leave it out"
+            expected = "numbers"
+            fix = "encode it as numbers, or leave it out; a column of ids is called id, or made the index"
             raise ArgumentError(f"column {name!r} holds {kind}", where="X", expected=expected, fix=fix)
     try:
         if not is_pandas(frame):

@@ -11,7 +11,7 @@ from grandplus.datasets.in_memory.arrays import as_matrix
 from grandplus.datasets.in_memory.attributes import NodeAttributes, is_igraph, node_attributes, usual_label
 from grandplus.datasets.in_memory.frames import column, column_names, frame_values, is_frame, is_pandas, without
 from grandplus.datasets.in_memory.ids import NodeIds
-from grandplus.datasets.tables.names import ends_by_name, is_id
+from grandplus.datasets.tables.names import ends_by_name, is_id, is_index
 from grandplus.runtime.errors import ArgumentError
 
 
@@ -98,6 +98,8 @@ def _of_arrays(X: Any, y: Any) -> GivenNodes:
 
 def _of_frame(graph: Any, frame: Any, y: Any) -> GivenNodes:
     """A DataFrame of nodes. Its index has the ids, or a column that is called id and has all that edges name."""
+    # An index that pandas once wrote beside the columns is no feature. Columns without any names are called 0, 1, ...
+    frame = without(frame, [place for place, name in enumerate(column_names(frame)) if is_index(name)])
     index = np.asarray(frame.index) if is_pandas(frame) else np.arange(len(frame))
     ids = NodeIds(index, "the index of X") if is_pandas(frame) else None
     if np.array_equal(index, np.arange(len(frame))):
@@ -107,6 +109,8 @@ def _of_frame(graph: Any, frame: Any, y: Any) -> GivenNodes:
             frame = without(frame, [place])
     names = column_names(frame)
     label = usual_label(names) if y is None else y
+    if isinstance(label, str) and label not in names and node_attributes(graph) is None:
+        raise ArgumentError(f"y is {label!r}", expected=f"labels, or a column of X: {', '.join(names[:20])}")
     if isinstance(label, str) and label in names:
         place = names.index(label)
         y, frame = column(frame, place), without(frame, [place])

@@ -200,3 +200,18 @@ def test_weights_of_igraph_are_refused_unless_ignored():
 def test_a_graph_of_other_size():
     with pytest.raises(ArgumentError, match="graph: has 4 vertices; expected 3, a vertex for each row of X"):
         inputs_of(of_igraph(), np.eye(3), [0, 1, 0])
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_the_index_that_a_csv_was_written_with_is_no_feature(library):
+    edges = frame(library, {"source": [u for u, _ in EDGES], "target": [v for _, v in EDGES]})
+    nodes = frame(library, {"Unnamed: 0": [0, 1, 2, 3], "id": NAMES, "age": AGES, "club": CLUBS})
+    inputs = inputs_of(edges, nodes, "club")
+    check(inputs)
+    assert inputs.feature_names == ["age"]
+
+
+def test_a_column_of_labels_that_is_not_there_is_named_with_those_that_are():
+    edges = frame("pandas", {"source": [u for u, _ in EDGES], "target": [v for _, v in EDGES]})
+    with pytest.raises(ArgumentError, match="y is 'clubs'; expected labels, or a column of X: age, club"):
+        inputs_of(edges, frame("pandas", {"id": NAMES, "age": AGES, "club": CLUBS}), "clubs")
