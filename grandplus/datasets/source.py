@@ -51,6 +51,8 @@ class Reading(Section):
     id: Column | None = None  # columns of nodes; "none": line i of the node table has the label of node i, from 0
     label: Column | None = None  # or an attribute of nodes, or a variable of MATLAB
     ignore: list[Column] = Field(default=[])  # columns that are no features
+    masks: dict[Literal["train", "val", "test"], Column] = Field(default={})  # columns of 0 and 1: the split
+    parts: Column | None = None  # or one column that says train, val or test
     na: list[str] | None = None  # labels that mean unknown; null: what pandas reads as NA, ? and -1
     decimal: Literal[".", ","] | None = None  # of numbers in text; null: what all cells show
     weights: Literal["ignore"] | None = None  # of edges; null: edges with weights are refused

@@ -6,6 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from grandplus.datasets.raw import RawGraph
+from grandplus.datasets.tables.split_columns import columns_of_split
 from grandplus.evaluation.diagnosis.facts import GraphFacts
 from grandplus.evaluation.diagnosis.rules import diagnose_graph
 from grandplus.evaluation.orders import usual_order
@@ -79,6 +80,8 @@ def _orders(orders: dict[str, int]) -> str:
 
 
 def _short(value: object) -> str:
+    if isinstance(value, dict):
+        return f"[{', '.join(f'{key} {part}' for key, part in value.items())}]"
     return f"[{', '.join(map(str, value))}]" if isinstance(value, list | tuple) else str(value)
 
 
@@ -118,7 +121,9 @@ def _split(raw: RawGraph, splits: Splits, settings: Settings) -> str:
         wanted = f"{chosen.train_per_class} and {chosen.val_per_class} a class to train and validate"
         return f"{chosen.split}, {wanted}, new for each trial: {sizes}"
     which = f" of the first of {len(raw.splits)}, one a trial" if len(raw.splits) > 1 else ""
-    return f"the data's own: {sizes}{which}"
+    columns = ", ".join(map(str, columns_of_split(settings.source.read)))
+    where = f", of {columns}" if columns and settings.source.read.train is None else ""
+    return f"the data's own{where}: {sizes}{which}"
 
 
 def _missing(raw: RawGraph, graph: Graph) -> str:

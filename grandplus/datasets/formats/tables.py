@@ -35,6 +35,7 @@ from grandplus.datasets.tables.ids import (
     same_type,
 )
 from grandplus.datasets.tables.roles import roles_of
+from grandplus.datasets.tables.split_columns import columns_of_split, split_in
 from grandplus.datasets.tables.table import Table, look, unused_columns
 from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.validation import Column
@@ -71,6 +72,7 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
         starts, stops, ids, described = same_type([starts], [stops], [ids], [lists.ids])
         ids = pa.concat_arrays([ids, described.filter(pa.array(rows_of(described, ids) < 0))])
         labels = np.concatenate([labels, np.full(len(ids) - listed, -1)])
+    split = None if table is None else split_in(table, how)
     features, feature_names = _features(folder, table, how, ids, lists)
     rows = [rows_of(end, ids) for end in (starts, stops)]
     named = named_ids(rows, len(ids))
@@ -94,7 +96,7 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
         labels=labels[by_id],
         classes=classes,
         node_ids=as_numpy(ids.take(pa.array(by_id))),
-        splits=[],
+        splits=[] if split is None else [{part: np.sort(position[rows]) for part, rows in split.items()}],
         feature_names=feature_names,
         account=_account(
             edges,
@@ -151,12 +153,18 @@ def _account(
     if table is not None:
         files.append(FileAccount(how.nodes or "", nodes, "nodes", table.skipped_lines()))
         ignored = {table.column(column) for column in how.ignore}
-        taken = [table.column(column) for column in (how.id, how.label) if column not in (None, NO_IDS)]
+        taken = [table.column(column) for column in _taken(how)]
         features = set(range(table.width)) - ignored if how.features is None else set()
         unused += unused_columns(table, {*taken, *features})
     if how.features is not None:
         files.append(FileAccount(how.features, rows, "rows of features"))
     return Account(files=tuple(files), ids=ids, unused=tuple(unused))
+
+
+def _taken(how: Reading) -> list[Column]:
+    """The columns of the node table that hold ids, labels and the split."""
+    named = [column for column in (how.id, how.label) if column is not None and column != NO_IDS]
+    return [*named, *columns_of_split(how)]
 
 
 def _raise_unset(name: str, folder: Path) -> NoReturn:
@@ -185,7 +193,7 @@ def _features(
         return lists.rows(ids), None
     if how.features is not None:
         return feature_files.read(folder / how.features, ids), None
-    taken = [nodes.column(column) for column in (how.id, how.label, *how.ignore) if column not in (None, NO_IDS)]
+    taken = [nodes.column(column) for column in (*_taken(how), *how.ignore)]
     columns = [column for column in range(nodes.width) if column not in taken]
     if not columns:
         return None, None

@@ -17,6 +17,7 @@ from grandplus.datasets.tables.features import text_columns
 from grandplus.datasets.tables.headers import header_of_edges, header_of_nodes, header_without_ids, take_marked_data
 from grandplus.datasets.tables.names import IDS, LABELS, ends_by_name
 from grandplus.datasets.tables.numbers import has_fraction, is_number
+from grandplus.datasets.tables.split_columns import columns_of_split, is_part, split_columns
 from grandplus.datasets.tables.table import PARQUET, Table, look
 from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.validation import Column
@@ -196,6 +197,7 @@ def _has_features(nodes: Side, ident: int, asked: Reading) -> bool:
     """Whether the node table has columns of numbers beside ids and labels."""
     left_out = {ident, *(_position(nodes, column) for column in (asked.label, *asked.ignore) if column is not None)}
     rest = [c for c in range(nodes.table.width) if c not in left_out and not nodes.is_index(c)]
+    rest = [c for c in rest if nodes.header is False or not is_part(nodes.names[c])]
     numbers = [c for c in rest if _mostly_numbers([row[c] or "" for row in nodes.below])]
     return len(rest) > (asked.label is None) and bool(numbers)
 
@@ -208,10 +210,14 @@ def _columns_of_nodes(nodes: Table, ident: int | None, asked: Reading, *, in_tab
     in_table : bool
         Whether the other columns are features.
     """
-    label = nodes.column(_column(nodes, asked.label)) if asked.label is not None else _label(nodes, ident)
     ignore = {nodes.column(_column(nodes, column)) for column in asked.ignore}
+    label = None if asked.label is None else nodes.column(_column(nodes, asked.label))
+    split = split_columns(nodes, [column for column in range(nodes.width) if column not in (ident, label, *ignore)])
+    of_split = {nodes.column(column) for column in columns_of_split(Reading(**split))}
+    if asked.label is None:
+        label = _label(nodes, ident, of_split)
     if in_table:
-        spare = [column for column in range(nodes.width) if column not in (ident, label)]
+        spare = [column for column in range(nodes.width) if column not in (ident, label, *of_split)]
         ignore |= set(text_columns(nodes, spare))
         ignore |= {column for column in spare if column in nodes.index or nodes.is_empty(column)}
         ignore |= {column for column in spare if nodes.names and nodes.names[column].lower() in IDS}
@@ -220,6 +226,7 @@ def _columns_of_nodes(nodes: Table, ident: int | None, asked: Reading, *, in_tab
         "id": NO_IDS if ident is None else nodes.named(ident),
         "label": None if label is None else nodes.named(label),
         "ignore": [nodes.named(column) for column in sorted(ignore - {ident, label})],
+        **split,
     }
 
 
@@ -298,9 +305,9 @@ def _column(table: Table, asked: Column) -> Column:
     return str(asked) if str(asked) in table.names or asked > table.width else table.names[asked - 1]
 
 
-def _label(nodes: Table, ident: int | None) -> int | None:
+def _label(nodes: Table, ident: int | None, of_split: set[int]) -> int | None:
     """The column that has a usual name for classes; else the only column, or the only one of text."""
-    rest = [column for column in range(nodes.width) if column not in (ident, *nodes.index)]
+    rest = [column for column in range(nodes.width) if column not in (ident, *nodes.index, *of_split)]
     rest = [column for column in rest if not nodes.is_empty(column)] or rest
     names = {name.lower(): column for column, name in enumerate(nodes.names or []) if column in rest}
     for name in LABELS:
