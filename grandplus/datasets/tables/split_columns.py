@@ -141,7 +141,8 @@ def _mask(nodes: Table, column: int) -> NDArray[np.bool_]:
     texts = _texts(nodes, column)
     taken = pc.is_in(texts, value_set=pa.array([text for text, value in _MASKS.items() if value], texts.type))
     _check_known(nodes, column, texts, _MASKS, "0 or 1")
-    return taken.to_numpy(zero_copy_only=False).astype(bool)
+    mask: NDArray[np.bool_] = taken.to_numpy(zero_copy_only=False).astype(bool)
+    return mask
 
 
 def _parts(nodes: Table, column: int) -> dict[str, NDArray[np.int64]]:
