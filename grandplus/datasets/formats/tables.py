@@ -35,6 +35,7 @@ from grandplus.datasets.tables.ids import (
     same_type,
 )
 from grandplus.datasets.tables.roles import roles_of
+from grandplus.datasets.tables.spellings import check_spellings
 from grandplus.datasets.tables.split_columns import columns_of_split, split_in
 from grandplus.datasets.tables.table import Table, look, unused_columns
 from grandplus.runtime.errors import GrandPlusError
@@ -62,7 +63,7 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
     how = source.read
     edges, ends = _edges(folder, how)
     table = _node_table(folder, how)
-    starts, stops, ids = _ids(ends, table, how)
+    starts, stops, ids = _ids(edges, ends, table, how)
     listed = len(ids)
     if table is not None:
         check_unique(ids, table)
@@ -80,6 +81,7 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
         further = further_ids(
             (starts, stops), rows, ids, edges, how.nodes, complete=features is not None or how.id == NO_IDS
         )
+        check_spellings(further, ids, edges, table.file.name)
         check_any_known(edges, table, named, further)
         named = replace(named, only_edges=len(further))
         if len(further):
@@ -131,10 +133,12 @@ def _node_table(folder: Path, how: Reading) -> Table | None:
     return look(folder / how.nodes, header=isinstance(by_name, str), skip=how.skip.get(how.nodes))
 
 
-def _ids(ends: list[list[pa.Array]], table: Table | None, how: Reading) -> list[pa.Array]:
+def _ids(edges: Table, ends: list[list[pa.Array]], table: Table | None, how: Reading) -> list[pa.Array]:
     """The ids at both ends of the edges, and those of the nodes, of the same type."""
     if table is None:
         starts, stops = same_type(*ends)
+        once = pc.unique(starts.filter(pa.array(rows_of(starts, stops) < 0)))
+        check_spellings(once, pc.unique(stops), edges, "the other end of edges")
         return [starts, stops, pc.unique(pa.concat_arrays([starts, stops]))]
     if how.id == NO_IDS:
         rows = sum(len(piece) for (piece,) in table.pieces([0]))

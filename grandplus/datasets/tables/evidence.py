@@ -15,7 +15,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from grandplus.datasets.tables.names import is_index
+from grandplus.datasets.tables.names import ends_by_name, is_id, is_index
+from grandplus.datasets.tables.numbers import is_number
+from grandplus.datasets.tables.spellings import whole_numbers, whole_text
 from grandplus.datasets.tables.table import Table, look
 
 MAX_COLUMNS = 50  # of a table that are looked at as ends or ids
@@ -61,7 +63,7 @@ class Side:
         table = self.table
         self.first = None if table.names else [text or "" for text in table.sample[0]]
         self.names = table.names or self.first or []
-        self.below = table.sample if self.first is None else table.sample[1:]
+        self.below = [list(row) for row in (table.sample if self.first is None else table.sample[1:])]
         columns = range(min(table.width, MAX_COLUMNS))
         self.columns = [c for c in columns if not self.whole or self._differ(c)] or [0]
         self.values: dict[int, pa.Array] = {}  # distinct ones, as text, without the first line
@@ -81,9 +83,26 @@ class Side:
             read = [_as_text(piece[position]) for piece in pieces]
             every = pa.chunked_array(read, pa.large_string()).slice(0 if self.first is None else 1)
             self.rows = None if more else len(every)
+            if self._may_be_whole(column):
+                every = whole_numbers(every).cast(pa.large_string())
+                for row in self.below:
+                    row[column] = whole_text(row[column] or "")
+                if self.first is not None:
+                    self.first[column] = whole_text(self.first[column])
             self.values[column] = pc.unique(every.filter(pc.not_equal(every, "")))
             if len(self.values[column]) < len(every):
                 self.repeats.add(column)
+
+    def _may_be_whole(self, column: int) -> bool:
+        """Whether floats of a column, if all are whole, may be ids: it has such a name, or no others are."""
+        named = {c for pair in ends_by_name(self.names) for c in pair} | {
+            c for c, n in enumerate(self.names) if is_id(n)
+        }
+        if column in named:
+            return True
+        texts = [[row[c] or "" for row in self.below[:SHOWN]] for c in range(self.table.width)]
+        plain = [c for c in texts if all(map(is_whole, c)) or not (self.whole or all(map(is_number, c)))]
+        return len(plain) < (1 if self.whole else 2)
 
     def doubtful(self) -> dict[int, list[str]]:
         """The lines above the data that begin as comments do, but are as wide as the data; by their number."""
@@ -186,6 +205,13 @@ def _as_text(piece: pa.Array) -> pa.Array:
         piece = piece.dictionary_decode()
     if pa.types.is_string(piece.type) or pa.types.is_large_string(piece.type) or pa.types.is_integer(piece.type):
         return piece.cast(pa.large_string())
+    if pa.types.is_floating(piece.type):
+        numbers = whole_numbers(piece)
+        return (
+            numbers.cast(pa.large_string())
+            if pa.types.is_int64(numbers.type)
+            else pa.nulls(len(piece), pa.large_string())
+        )
     return pa.nulls(len(piece), pa.large_string())
 
 

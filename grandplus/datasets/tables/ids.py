@@ -1,7 +1,7 @@
 """From the ids of nodes in files to row numbers, which don't depend on the order of lines.
 
-If all ids are whole numbers in their usual form ("7", not "007" or "7.0"), they are sorted by value. Otherwise all are
-text, sorted by its bytes.
+If all ids are whole numbers in their usual form ("7", not "007"; "7.0" only if all of a column are written so), they
+are sorted by value. Otherwise all are text, sorted by its bytes.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from grandplus.datasets.account import Ids
+from grandplus.datasets.tables.spellings import whole_numbers
 from grandplus.datasets.tables.table import MARKS, Table
 from grandplus.runtime.errors import GrandPlusError
 
@@ -44,7 +45,7 @@ def ids_of(table: Table, columns: Sequence[int]) -> list[list[pa.Array]]:
         for number, column, piece in zip(range(len(columns)), columns, pieces, strict=True):
             ids[number].append(_ids(piece, table, column, row))
         row += len(pieces[0])
-    return ids
+    return [_whole(pieces) for pieces in ids]
 
 
 def same_type(*columns: Iterable[pa.Array]) -> list[pa.Array]:
@@ -285,10 +286,18 @@ def as_numpy(ids: pa.Array) -> NDArray[Any]:
     return np.asarray(ids.to_numpy(zero_copy_only=False))
 
 
+def _whole(pieces: list[pa.Array]) -> list[pa.Array]:
+    """Whole numbers that are written as floats are whole numbers, if all of a column are."""
+    numbers = [whole_numbers(piece) for piece in pieces]
+    return numbers if all(pa.types.is_int64(piece.type) for piece in numbers) else pieces
+
+
 def _ids(piece: pa.Array, table: Table, column: int, row: int) -> pa.Array:
     where = f"{table.file}, column {table.named(column)}"
     if pa.types.is_dictionary(piece.type):
         piece = piece.dictionary_decode()
+    if pa.types.is_floating(piece.type):
+        piece = whole_numbers(piece)
     text = pa.types.is_string(piece.type) or pa.types.is_large_string(piece.type)
     if not (text or pa.types.is_integer(piece.type)):
         raise GrandPlusError(f"holds {piece.type}", where=where, expected="ids: whole numbers or text")

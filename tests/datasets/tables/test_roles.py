@@ -237,3 +237,65 @@ def test_a_node_table_of_numbered_columns_with_pandas_index(tmp_path):
     assert (reading.id, reading.label, graph.nodes) == ("0", "1", 12)
     assert graph.features is not None
     assert graph.features[:, 0].tolist() == [i + 0.5 for i in range(12)]
+
+
+def labelled(form: str) -> str:
+    return "id,label\n" + "".join(f"{form.format(i)},{'ab'[i % 2]}\n" for i in range(12))
+
+
+@pytest.mark.parametrize(
+    ("ends", "ids", "words"),
+    [
+        ("{},{}", "{:02}", "names node '0', and nodes.csv has '00': one node, in two spellings (10 such ids)"),
+        ("{:03},{:03}", "{}", "names node '000', and nodes.csv has '0'"),
+        ("P{},p{}", "p{}", "names node 'P0', and nodes.csv has 'p0'"),
+        ("\u00e9{},e\u0301{}", "e\u0301{}", r"names node '\xe90', and nodes.csv has 'e\u03010'"),
+        ("\u200bp{},p{}", "p{}", r"names node '\u200bp0', and nodes.csv has 'p0'"),
+        ("{},{}\n3.0,5", "{}", "names node '3.0', and nodes.csv has '3'"),
+    ],
+)
+def test_a_node_in_two_spellings_is_refused(tmp_path, ends, ids, words):
+    with pytest.raises(GrandPlusError) as error:
+        understood(tmp_path, ring(ends, "source,target"), labelled(ids))
+    assert words in str(error.value)
+
+
+def test_without_a_node_table_both_ends_are_compared(tmp_path):
+    (tmp_path / "edges.csv").write_text(ring("p{},P{}", "source,target"))
+    source = Source(format="tables", read=Reading(edges="edges.csv", ends=("source", "target")))
+    with pytest.raises(GrandPlusError, match="names node 'p0', and the other end of edges has 'P0'"):
+        read_files(tmp_path, "tables", ["edges.csv"], source)
+
+
+def test_nodes_that_differ_by_case_are_two_if_each_has_a_line(tmp_path):
+    nodes = "id,label\n" + "".join(f"{p}{i},{'ab'[i % 2]}\n" for i in range(12) for p in "pP")
+    assert understood(tmp_path, ring("P{},p{}", "source,target"), nodes)[1].nodes == 24
+
+
+@pytest.mark.parametrize("form", ["{}.0,{}.0", "{}.000e+00,{}.", "{},{}.0"])
+@pytest.mark.parametrize("ids", ["{}", "{}.0"])
+def test_whole_numbers_that_are_written_as_floats_are_whole(tmp_path, form, ids):
+    ten = [(u, v) for u, v in RING if max(u, v) < 10]
+    edges = "source,target\n" + "".join(form.format(u, v) + "\n" for u, v in ten)
+    graph = understood(tmp_path, edges, labelled(ids))[1]
+    assert graph.node_ids.tolist() == list(range(12))
+    assert sorted(map(tuple, graph.edges.T.tolist())) == ten
+
+
+def test_savetxt_and_floats_of_parquet(tmp_path):
+    edges = pd.DataFrame(RING, columns=["source", "target"]).astype(float)
+    nodes = pd.DataFrame({"id": range(12), "label": list("ab") * 6, "x": [i / 2 for i in range(12)]})
+    assert understood(tmp_path, ring("{:.18e},{:.18e}"), NODES)[0].ends == (1, 2)
+    edges.to_parquet(tmp_path / "edges.parquet")
+    nodes.astype({"id": float}).to_parquet(tmp_path / "nodes.parquet")
+    files = [tmp_path / "edges.parquet", tmp_path / "nodes.parquet"]
+    reading = roles_of(files, Reading())
+    assert reading is not None
+    names = [file.name for file in files]
+    graph = read_files(tmp_path, "tables", names, Source(format="tables", read=reading))
+    assert graph.node_ids.tolist() == list(range(12))
+    assert sorted(map(tuple, graph.edges.T.tolist())) == sorted(RING)
+
+
+def test_weights_that_are_whole_floats_are_no_ids(tmp_path):
+    assert understood(tmp_path, ring("{},{},1.0"), NODES)[0].ends == (1, 2)
