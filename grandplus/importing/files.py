@@ -18,6 +18,7 @@ from grandplus.graph.settings import Preprocess
 from grandplus.importing.card import card_text
 from grandplus.importing.constant import with_constant_columns
 from grandplus.importing.gather import Gathered, gathered
+from grandplus.importing.leaks import check_no_class_among_features
 from grandplus.importing.recognise import check_files, recognise
 from grandplus.importing.reconciliation import left_out
 from grandplus.importing.report import report
@@ -108,6 +109,7 @@ def import_files(
         file_format, read = recognise(data, asked, file_format)
         source = _source(file_format, read, found, root, into)
         raw = read_files(found.folder, file_format, list(found.origins), checked_as(Source, source, where=name))
+        check_no_class_among_features(raw)
         chosen = chosen_preprocess(raw, choices or Choices())
         graph, splits = preprocess(raw, chosen, seed=0, trials=1, name=name)
         splits.check_tested()
