@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from itertools import combinations
 from typing import NoReturn
 
-from grandplus.datasets.tables.evidence import MAX_COLUMNS, Overlap, Side, is_whole, overlap
-from grandplus.datasets.tables.names import IDS, LABELS, ends_by_name, is_id, is_no_end
+from grandplus.datasets.tables.evidence import MAX_COLUMNS, SHOWN, Overlap, Side, is_whole, overlap
+from grandplus.datasets.tables.names import IDS, LABELS, ends_by_name, is_id, is_no_end, thing_of
 from grandplus.datasets.tables.numbers import is_number
+from grandplus.datasets.tables.spellings import are_spelled_alike
 from grandplus.runtime.errors import GrandPlusError
 
 
@@ -149,6 +151,51 @@ def check_edges(edges: Side, ends: tuple[int, int], nodes: Side | None, ident: i
         found = f"no table of edges: {edges.table.file.name} has {what} in columns {first} and {second}"
         fix = f"import the edges, too; if these are edges, say --ends {first} {second}"
         raise GrandPlusError(f"{found}{beside}", fix=fix)
+
+
+def check_kinds(edges: Side, ends: tuple[int, int], nodes: Side, ident: int) -> None:
+    """Check that both columns of ends hold ids of the same kind.
+
+    Parameters
+    ----------
+    edges : Side
+    ends : tuple of int
+    nodes : Side
+    ident : int
+        The column of ids of nodes.
+
+    Raises
+    ------
+    GrandPlusError
+        All values of one column are known ids and none of the other is, as where it has lists; or both are numbers,
+        and their names say ids of two kinds of things.
+    """
+    shares = overlap(edges, nodes, ident).shares
+    asking = f"if both hold ids of nodes, say --ends {' '.join(_call(edges, end) for end in ends)}"
+    for one, other in (ends, ends[::-1]):
+        if (
+            shares.get(one) != 1
+            or shares.get(other) != 0
+            or are_spelled_alike(edges.values[other], nodes.values[ident])
+        ):
+            continue
+        values = [row[other] or "" for row in edges.below]
+        lists = any(len(re.split(r"[,;|\s]+", value.strip("[](){}"))) > 1 for value in values)
+        found = f"has no id of {nodes.table.file.name} in column {_call(edges, other)}, such as {values[0][:SHOWN]!r}"
+        fix = "a list of neighbours isn't read: write a line for each edge" if lists else asking
+        raise GrandPlusError(found, where=edges.table.file, expected="ids of nodes", fix=fix)
+    names = [edges.names[end] for end in ends] if edges.header or edges.first is None else []
+    things = [thing_of(name) for name in names]
+    if (
+        names
+        and None not in things
+        and things[0] != things[1]
+        and not ends_by_name(names)
+        and edges.has_numbers(ends[0])
+    ):
+        found = f"has ids of two kinds of things, by the names of the columns {names[0]} and {names[1]}"
+        fix = f"give the nodes of each kind ids of their own; {asking}"
+        raise GrandPlusError(found, where=edges.table.file, expected="ids of one kind of nodes", fix=fix)
 
 
 def _may_be_end(edges: Side, column: int, found: Overlap | None, complete: bool, numbers: bool | None) -> bool:

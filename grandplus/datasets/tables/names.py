@@ -17,6 +17,8 @@ _END_WORDS = (
 _NUMBERED = (("1", "2"), ("0", "1"), ("a", "b"), ("i", "j"), ("x", "y"))  # after one of these words: id_1 and id_2
 _THINGS = {"id", "node", "vertex", "user", "author", "person", "page", "paper", "item", "entity", "member", "protein"}
 _THINGS |= {"gene", "name", "end", "n", "v"}
+_KINDS = _THINGS - {"id", "node", "vertex", "entity", "member", "name", "end", "n", "v"}
+_KINDS |= {"movie", "product", "customer", "book", "drug", "disease", "group"}
 IDS = ("new_id", "node_id", "nodeid", "node", "id", "name")
 LABELS = ("label", "labels", "class", "y", "category", "community", "mature", "page_type", "ml_target", "target")
 WEIGHTS = {
@@ -104,6 +106,20 @@ def is_id(name: str) -> bool:
     [True, True, True, False]
     """
     return name.lower() in IDS or _words(name)[-1:] in (["id"], ["ids"])
+
+
+def thing_of(name: str) -> str | None:
+    """What a column has ids of, if its name says it.
+
+    Examples
+    --------
+    >>> [thing_of(name) for name in ("user_id", "movieId", "item", "id", "source")]
+    ['user', 'movie', 'item', None, None]
+    """
+    *words, last = _words(name) or [""]
+    if not words and last in _KINDS:
+        return last
+    return "_".join(words) if words and last in ("id", "ids") else None
 
 
 def _words(name: str) -> list[str]:

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from grandplus.datasets.source import NO_IDS, Reading
-from grandplus.datasets.tables.columns import check_edges, ends_of, id_column
+from grandplus.datasets.tables.columns import check_edges, check_kinds, ends_of, id_column
 from grandplus.datasets.tables.evidence import Overlap, Side, overlap
 from grandplus.datasets.tables.features import text_columns
 from grandplus.datasets.tables.headers import header_of_edges, header_of_nodes, header_without_ids, take_marked_data
@@ -140,7 +140,10 @@ def _by_ids(
     if asked.id is not None:
         ident = _column_of(nodes, asked.id)
     found = overlap(edges, nodes, ident)
-    return ident, _ends(edges, asked, found, complete=complete, numbers=nodes.has_numbers(ident))
+    chosen = _ends(edges, asked, found, complete=complete, numbers=nodes.has_numbers(ident))
+    if asked.ends is None:
+        check_kinds(edges, chosen, nodes, ident)
+    return ident, chosen
 
 
 def _ends(

@@ -100,6 +100,11 @@ def check_spellings(further: pa.Array, known: pa.Array, edges: Table, nodes: str
     raise GrandPlusError(found + more, where=edges.file, fix=fix)
 
 
+def are_spelled_alike(ids: pa.Array, known: pa.Array) -> bool:
+    """Whether some ids are known ones, at least in another spelling."""
+    return bool(pc.any(pc.is_in(_plain(ids), value_set=_plain(known))).as_py())
+
+
 def _plain(ids: pa.Array) -> pa.Array:
     """Ids without that by which spellings differ."""
     text = pc.replace_substring_regex(ids.cast(pa.large_string()), _INVISIBLE, "")

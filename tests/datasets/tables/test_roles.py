@@ -46,6 +46,9 @@ RIGHT: dict[str, tuple[str, str, dict[str, Any], tuple[Any, Any], Any]] = {
     "names that say nothing": (ring("{k}.5,{},{}", "p,q,r"), NODES, {}, ("q", "r"), "id"),
     "fractions, no header": (ring("0.5,{},{}"), NODES, {}, (2, 3), "id"),
     "times that are no ids, no header": (ring("{},12900{k},{}"), NODES, {}, (1, 3), "id"),
+    "two kinds of things, as asked": (
+        ring("{},{}", "paper_id,ref_id"), LABELS, {"ends": ("paper_id", "ref_id")}, ("paper_id", "ref_id"), "id",
+    ),
     "asked for by number": (ring("{},{},{k}"), NODES, {"ends": (1, 2)}, (1, 2), "id"),
     "asked for by name": (ring("{},{},{k}", "a,b,c"), NODES, {"ends": ("a", "b")}, ("a", "b"), "id"),
     "the id is not first": (ring("{},{}"), NODES.replace("id,", "x0,", 1), {}, (1, 2), "x0"),
@@ -89,6 +92,14 @@ REFUSED: dict[str, tuple[str, str, dict[str, Any], list[str]]] = {
         ring("p{},p{}", "source,target") + "# mine,yours\n", "paper,topic\n" + TEXT, {},
         ["line 14 names node '# mine', which begins as a comment does"],
     ),
+    "lists of neighbours": (
+        ring('{},"{},5"', "source,targets"), LABELS, {},
+        ["no id of nodes.csv in column targets, such as '1,5'", "a list of neighbours isn't read: write a line for each"],
+    ),
+    "lists of neighbours, no header": (ring("{}\t{};5"), LABELS, {}, ["in column 2, such as '1;5'", "a list of neighb"]),
+    "one end of another kind": (ring("{},m{}", "source,target"), LABELS, {}, ["no id of nodes.csv in column target", "--ends"]),
+    "two kinds of things": (ring("{},{}", "user_id,movie_id"), LABELS, {},
+                            ["ids of two kinds of things", "user_id and movie_id", "say --ends user_id movie_id"]),
     "one column for both ends": (
         ring("{},{}", "source,target"), NODES, {"ends": ("source", "source")},
         ["--ends is source source, one column; expected two"],
