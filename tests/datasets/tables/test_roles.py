@@ -94,10 +94,11 @@ REFUSED: dict[str, tuple[str, str, dict[str, Any], list[str]]] = {
     ),
     "lists of neighbours": (
         ring('{},"{},5"', "source,targets"), LABELS, {},
-        ["no id of nodes.csv in column targets, such as '1,5'", "a list of neighbours isn't read: write a line for each"],
+        ["no id of nodes.csv in column targets, such as '1,5'", "a list of neighbours isn't read: write a line"],
     ),
-    "lists of neighbours, no header": (ring("{}\t{};5"), LABELS, {}, ["in column 2, such as '1;5'", "a list of neighb"]),
-    "one end of another kind": (ring("{},m{}", "source,target"), LABELS, {}, ["no id of nodes.csv in column target", "--ends"]),
+    "lists of neighbours, no header": (ring("{}\t{};5"), LABELS, {}, ["in column 2, such as '2;5'", "a list of"]),
+    "one end of another kind": (ring("{},m{}", "source,target"), LABELS, {},
+                                ["no id of nodes.csv in column target", "--ends"]),
     "two kinds of things": (ring("{},{}", "user_id,movie_id"), LABELS, {},
                             ["ids of two kinds of things", "user_id and movie_id", "say --ends user_id movie_id"]),
     "one column for both ends": (
