@@ -113,7 +113,7 @@ class _InMemory:
     def __init__(self, classifier: GrandPlusClassifier, given: dict[str, Any], raw: RawGraph, folder: Path) -> None:
         self._classifier, self._given, self._raw, self._folder = classifier, given, raw, folder
         self._folders: dict[Preprocess, Path] = {}
-        self._suited: dict[tuple[Preprocess, Pushing, bool, bool], Pushing] = {}
+        self._suited: dict[tuple[Preprocess, str, bool, bool], Pushing] = {}
         with argument_errors("tune"):
             sections_of(given, "grandplus")
             self._folder_of(preprocessing_of(given, raw))
@@ -133,7 +133,7 @@ class _InMemory:
 
     def _pushing(self, changed: Change, settings: Preprocess, pushing: Pushing) -> Pushing:
         """With the order and k that suit the graph, where none is given."""
-        key = settings, pushing, "order" in changed, "top_k" in changed
+        key = settings, repr(pushing), "order" in changed, "top_k" in changed  # as weights are a list
         if key not in self._suited:
             folder = self._folder_of(settings)
             self._suited[key] = suited_pushing(pushing, changed, Graph.load(folder), Splits.load(folder))

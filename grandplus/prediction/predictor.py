@@ -105,7 +105,7 @@ class Predictor:
         calibration = Calibration.load(data / "predictions" / CALIBRATION)
         of_one_run = (
             graph.classes == models[0].classes
-            and graph.adjacency.nodes == info.nodes
+            and graph.adjacency.fingerprint == info.graph
             and info.weights == models[0].weights
             and len(calibration.temperatures) == len(models)
         )

@@ -118,7 +118,7 @@ def _sums(entry: Path) -> dict[str, str]:
     """Of the files of an entry; none if the entry is damaged."""
     try:
         sums = read_sums(entry) or {}
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return {}
     return sums if all((entry / name).is_file() for name in sums) else {}
 
@@ -146,9 +146,17 @@ def _emptied(folder: Path) -> Path:
     return folder
 
 
+def _delete(path: Path) -> None:
+    """A folder, or a file that damage has put in its place."""
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
 def _remove(entry: Path) -> None:
     """At once for all others, even if this process is killed meanwhile."""
-    shutil.rmtree(_partial(entry), ignore_errors=True)
+    _delete(_partial(entry))
     if entry.exists():
         os.rename(entry, _partial(entry))
-        shutil.rmtree(_partial(entry))
+        _delete(_partial(entry))

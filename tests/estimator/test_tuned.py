@@ -85,3 +85,10 @@ def test_every_line_of_the_portfolio_is_possible(change):
     X = None if features.endswith("adjacency") else sp.csr_array(X)
     gp.GrandPlusClassifier(**SHORT | {"max_epochs": 2} | change | {"features": features}).fit(adjacency, X, y)
     assert features in Preprocess.model_fields["features"].annotation.__args__
+
+
+def test_weights_of_the_callers_own_stay():
+    adjacency, _, y = problem()
+    classifier = gp.tune(adjacency, y=y, features="degree", matrix="custom", weights=[0.5, 0.5], **FEW)
+    assert classifier.get_params()["weights"] == [0.5, 0.5]
+    assert all("matrix" not in row["settings"] for row in classifier.tuning_.table())

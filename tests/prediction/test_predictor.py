@@ -170,3 +170,12 @@ def test_a_shard_that_is_none_is_refused(data):
     shard.write_bytes(b"not Parquet")
     with pytest.raises(GrandPlusError, match=f"{shard.name}: can't be read"):
         Predictor.load(data)
+
+
+def test_the_graph_of_a_later_run_is_refused(data):
+    """As an interrupted run of another dataset leaves it, whose nodes, features and classes look alike."""
+    graph = Graph.load(data / "graph")
+    adjacency = build_adjacency(np.array([[0, 1], [3, 4]]), 5)[0]
+    Graph(adjacency, graph.features, graph.labels, graph.classes, graph.node_ids).save(data / "graph")
+    with pytest.raises(GrandPlusError, match="the rows, the models and the predictions are of different runs"):
+        Predictor.load(data)

@@ -198,3 +198,18 @@ def test_a_kill_leaves_all_of_an_entry_or_none(store, monkeypatch, after):
     assert taken(store, "new") == CONTENT
     store.trim()
     assert not list(store.folder.glob("*.partial"))
+
+
+@pytest.mark.parametrize("name", ["", "SHA256SUMS", "model"])
+def test_a_file_in_place_of_a_folder_or_the_reverse_counts_as_damage(store, name):
+    add(store, "a")
+    path = store.folder / "a" / name
+    if name:
+        path.unlink()
+        path.mkdir()
+    else:
+        shutil.rmtree(path)
+        path.write_text("x")
+    assert taken(store, "a") is None
+    add(store, "a")
+    assert taken(store, "a") == CONTENT

@@ -33,6 +33,7 @@ from grandplus.runtime.errors import ArgumentError, GrandPlusError
 LONGEST_CONSTANT = 2  # times the patience: how long validation accuracy may stay the same
 LONGEST_TIE = 8  # times the patience: how long validations may equal the best ones
 LOSS_STEP = 0.01  # by how much the validation loss has to fall to count as a record
+LEAST_FALL = 0.001  # by which share of it, where that is more
 Nodes: TypeAlias = NDArray[np.int64]
 Info: TypeAlias = dict[str, Any] | None
 Watch: TypeAlias = Callable[[Scores], None] | None
@@ -239,10 +240,11 @@ class EarlyStopping:
 
     - after ``LONGEST_CONSTANT · patience`` validations of the same accuracy, as where one class is predicted for ever;
     - after ``LONGEST_TIE · patience`` validations without a record, which is an accuracy above all earlier ones, or a
-      loss at least ``LOSS_STEP`` below that of the last record.
+      finite loss that is ``LOSS_STEP``, and the share ``LEAST_FALL`` of itself, below that of the last record.
 
-    So a run whose first loss is l, on v validation nodes, has at most (v + l / LOSS_STEP + 2) · LONGEST_TIE · patience
-    validations. The constants leave the trials of the paper's Table 2 as they were (``benchmarks/early_stopping``).
+    So a run whose first finite loss is l, on v validation nodes, has at most
+    (v + l / LOSS_STEP + 2) · LONGEST_TIE · patience validations; where l is above c = LOSS_STEP / LEAST_FALL, that is
+    (v + c / LOSS_STEP + ln(l / c) / ln(1 + LEAST_FALL) + 3) · LONGEST_TIE · patience. The constants leave the trials of the paper's Table 2 as they were (``benchmarks/early_stopping``).
     """
 
     patience: int
@@ -258,7 +260,8 @@ class EarlyStopping:
 
     def update(self, step: int, accuracy: float, loss: float, mlp: MLP) -> bool:
         """Take note of a validation; True if it is time to stop."""
-        record = accuracy > self.best_accuracy or loss <= self.record_loss - LOSS_STEP
+        fell = math.isfinite(loss) and loss <= self.record_loss - max(LOSS_STEP, LEAST_FALL * abs(loss))
+        record = accuracy > self.best_accuracy or fell
         if record:
             self.record_loss = min(self.record_loss, loss)
         gained = accuracy >= self.best_accuracy or loss <= self.best_loss

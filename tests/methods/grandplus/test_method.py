@@ -2,18 +2,19 @@
 
 import dataclasses
 import itertools
+import math
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from grandplus.graph.adjacency import as_adjacency
 from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Split
-from grandplus.methods.grandplus.method import LONGEST_TIE, LOSS_STEP, EarlyStopping, batches, fit
+from grandplus.methods.grandplus.method import LEAST_FALL, LONGEST_TIE, LOSS_STEP, EarlyStopping, batches, fit
 from grandplus.methods.grandplus.mlp import MLP, Snapshot
 from grandplus.methods.grandplus.settings import Settings
 from grandplus.methods.protocol import Task
@@ -222,6 +223,30 @@ def test_every_run_ends_within_its_bound(patience, nodes, first, validations):
         if stopping.update(step, min(right, nodes) / nodes, loss, None):
             break
         loss = min(loss * factor, 100.0)
+    assert step + 1 <= longest
+
+
+@pytest.mark.parametrize("loss", [np.inf, np.nan, 1e16, 3e38])
+def test_a_loss_that_no_step_can_be_told_from_is_no_record(loss):
+    """Accuracy alternates, so that only the loss could prolong the run."""
+    stopping = EarlyStopping(2, best=NoSnapshot())
+    accuracies = itertools.cycle([0.5, 0.4])
+    assert next(step for step in itertools.count() if stopping.update(step, next(accuracies), loss, None)) <= 17
+
+
+@given(first=st.floats(10, 1e30), fall=st.floats(1e-4, 0.5), patience=st.integers(1, 3))
+@example(first=1e4, fall=0.0011, patience=1)
+def test_a_run_from_a_large_loss_ends_within_its_bound(first, fall, patience):
+    """The loss falls by a share of itself each time that the run would have ended, but for one validation."""
+    stopping, loss = EarlyStopping(patience, best=NoSnapshot()), first
+    least = LOSS_STEP / LEAST_FALL
+    records = least / LOSS_STEP + math.log(first / least) / math.log1p(LEAST_FALL)
+    longest = (2 + records + 3) * LONGEST_TIE * patience
+    for step in itertools.count():
+        if stopping.update(step, 0.5 if step % 2 else 0.4, loss, None):
+            break
+        if step % (LONGEST_TIE * patience) == LONGEST_TIE * patience - 1:
+            loss *= 1 - fall
     assert step + 1 <= longest
 
 
