@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import NoReturn
 
 from grandplus.datasets.tables.evidence import MAX_COLUMNS, SHOWN, Overlap, Side, is_whole, overlap
-from grandplus.datasets.tables.names import IDS, LABELS, ends_by_name, is_id, is_no_end, thing_of
+from grandplus.datasets.tables.names import IDS, LABELS, ends_by_name, is_id, is_index, is_no_end, thing_of
 from grandplus.datasets.tables.numbers import is_number
 from grandplus.datasets.tables.spellings import are_spelled_alike
 from grandplus.runtime.errors import GrandPlusError
@@ -32,7 +32,8 @@ def id_column(edges: Side, nodes: Side, wanted: Sequence[int] | None) -> int:
     named = ends_by_name(edges.names) if edges.header is not False else []
     pair = wanted or (named[0] if len(named) == 1 else None)
     share = {column: _share(overlap(edges, nodes, column), pair) for column in columns}
-    for candidates in ([c for c in columns if not nodes.is_index(c)], columns):
+    plain = [column for column in columns if not nodes.is_index(column)]
+    for candidates in ([] if _may_be_index(nodes, columns, plain, share) else plain, columns):
         some = [column for column in candidates if share[column] > 0]
         full = [column for column in some if share[column] == 1]
         called = [column for column in some if nodes.header is not False and is_id(nodes.names[column])]
@@ -47,6 +48,18 @@ def id_column(edges: Side, nodes: Side, wanted: Sequence[int] | None) -> int:
     return _by_name_alone(nodes)
 
 
+def _may_be_index(nodes: Side, columns: list[int], plain: list[int], share: dict[int, float]) -> bool:
+    """Whether the edges may name an index: they name all of it, and no other column, or one that has no name of ids."""
+    full = [column for column in plain if share[column] == 1]
+    indexes = [column for column in columns if column not in plain and share[column] == 1]
+    if not full or not indexes or nodes.header is False:
+        return bool(indexes) and not full
+    counters = [
+        column for column in indexes if not is_index(nodes.names[column])
+    ]  # a name that a person may have given
+    return bool(counters) and not any(is_id(nodes.names[column]) for column in full)
+
+
 def _share(found: Overlap, pair: Sequence[int] | None) -> float:
     """Of the known ends, else of the two columns that have most ids."""
     if pair is not None:
@@ -57,7 +70,8 @@ def _share(found: Overlap, pair: Sequence[int] | None) -> float:
 
 def _called_new(nodes: Side, full: list[int]) -> list[int]:
     """MUSAE's tables have ids of the source beside those of the graph, which are called new_id."""
-    return [column for column in full if nodes.names[column].lower() == "new_id"]
+    called = [column for column in full if nodes.header is not False and is_id(nodes.names[column])]
+    return called if [nodes.names[column].lower() for column in called] == ["new_id"] else []
 
 
 def _by_name_alone(nodes: Side) -> int:

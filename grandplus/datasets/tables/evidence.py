@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from grandplus.datasets.tables.names import ends_by_name, is_id, is_index
+from grandplus.datasets.tables.names import ends_by_name, holds_index, is_id
 from grandplus.datasets.tables.numbers import is_number
 from grandplus.datasets.tables.spellings import whole_numbers, whole_text
 from grandplus.datasets.tables.table import Table, look
@@ -126,10 +126,12 @@ class Side:
         return all(is_whole(row[column] or "") for row in self.below)
 
     def is_index(self, column: int) -> bool:
-        """Whether a column is called as an index is, or is empty."""
-        if column in self.table.index or (self.first and is_index(self.first[column]) and self.header is not False):
+        """Whether a column is an index that a program wrote, or is empty."""
+        values = [row[column] or "" for row in self.below]
+        named = self.first is not None and self.header is not False
+        if column in self.table.index or (named and holds_index(self.names[column], column, values)):
             return True
-        return bool(self.below) and all(row[column] == "" for row in self.below)
+        return bool(self.below) and not any(values)
 
     def read(self) -> Table:
         """The table with a header, or without, as is known by now."""

@@ -40,7 +40,8 @@ _TIMES = {
     "duration",
 }
 _NO_ENDS = {"type", "kind", "relation", "label", "edge", "eid", "directed", "category"}
-_INDEX = re.compile(r"|unnamed: \d+(_level_\d+)?|__index_level_\d+__|__null_dask_index__")
+_COUNTERS = {"index", "row", "idx", "row_number", "rownum", "rowid", "level_0"}
+_INDEX = re.compile(r"|unnamed: \d+(\.\d+|_level_\d+)?|__index_level_\d+__|__null_dask_index__")
 # Words of which one tells that a line is a header. Single letters don't.
 HEADS = {word for pair in _END_WORDS for word in pair if len(word) > 1}
 HEADS |= {*IDS, *LABELS, *WEIGHTS, "feature", "timestamp", "time", "date", "id_1", "id_2", "node_1", "node_2"} - {
@@ -83,6 +84,29 @@ def is_index(name: str) -> bool:
     [True, True, True, False]
     """
     return bool(_INDEX.fullmatch(name.lower()))
+
+
+def holds_index(name: str, column: int, values: Sequence[str]) -> bool:
+    """Whether a column is an index that a program wrote beside the others, by its name and its first values.
+
+    Parameters
+    ----------
+    name : str
+    column : int
+        Its number; an index comes first, or counts.
+    values : sequence of str
+
+    Examples
+    --------
+    >>> holds_index("", 0, ["a", "b"]), holds_index("", 2, ["7", "5"]), holds_index("row", 2, ["1", "2"])
+    (True, False, True)
+    """
+    filled = any(values)
+    counts = len(values) > 1 and any(list(values) == [str(i + k) for i in range(len(values))] for k in (0, 1))
+    if name.lower() in _COUNTERS:
+        whole = len(set(values)) == len(values) > 1 and all(map(str.isdecimal, values))
+        return counts or (name.lower() == "index" and whole)  # of a table that was sorted or filtered
+    return is_index(name) and (column == 0 or not filled or counts or name.startswith("__"))
 
 
 def is_no_end(name: str) -> bool:

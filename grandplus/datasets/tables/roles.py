@@ -308,17 +308,26 @@ def _column(table: Table, asked: Column) -> Column:
     return str(asked) if str(asked) in table.names or asked > table.width else table.names[asked - 1]
 
 
+def _repeats(values: list[str]) -> bool:
+    return len(set(values)) < len(values)
+
+
 def _label(nodes: Table, ident: int | None, of_split: set[int]) -> int | None:
     """The column that has a usual name for classes; else the only column, or the only one of text."""
     rest = [column for column in range(nodes.width) if column not in (ident, *nodes.index, *of_split)]
     rest = [column for column in rest if not nodes.is_empty(column)] or rest
     names = {name.lower(): column for column, name in enumerate(nodes.names or []) if column in rest}
+    text = [column for column in rest if any(nodes.values(column)) and not _mostly_numbers(nodes.values(column))]
     for name in LABELS:
-        if name in names and not (name == "y" and has_fraction(nodes.values(names[name]))):  # fractions: a coordinate
-            return names[name]
+        if name not in names or (name == "y" and has_fraction(nodes.values(names[name]))):  # fractions: a coordinate
+            continue
+        if name == "y" and "x" in names and any(_repeats(nodes.values(column)) for column in text):
+            classes = ", ".join(str(nodes.named(column)) for column in (names["y"], *text))
+            found = f"has x and y, so y may be a coordinate; classes may be in {classes}"
+            raise GrandPlusError(found, where=nodes.file, fix="name the column of classes with --label")
+        return names[name]
     if len(rest) <= 1:
         return rest[0] if rest else None
-    text = [column for column in rest if any(nodes.values(column)) and not _mostly_numbers(nodes.values(column))]
     if len(text) == 1:
         return text[0]
     held = ", ".join(str(nodes.named(column)) for column in rest[:20])

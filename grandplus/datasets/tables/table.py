@@ -25,7 +25,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
-from grandplus.datasets.tables.names import HEADS, is_index
+from grandplus.datasets.tables.names import HEADS, holds_index
 from grandplus.datasets.tables.numbers import is_number
 from grandplus.datasets.tables.text import Stream, is_as_it_stands, open_text
 from grandplus.runtime import environment
@@ -275,7 +275,8 @@ def look(file: Path, *, header: bool | None = None, skip: int | None = None) -> 
         header = has_header(rows)
     names = _unlike(rows[0]) if header else None
     below: list[list[str | None]] = [list(row) for row in rows[1 if header else 0 :] if len(row) == len(rows[0])]
-    index = tuple(column for column, name in enumerate(rows[0]) if is_index(name)) if header else ()
+    columns = enumerate(rows[0]) if header else ()
+    index = tuple(c for c, name in columns if holds_index(name, c, [row[c] or "" for row in below]))
     return Table(file, names, below, len(rows[0]), delimiter, top.above + bool(header), index, top.comments)
 
 
@@ -304,10 +305,10 @@ def _title(table: Table, column: int) -> str:
 
 def _reason(table: Table, column: int) -> str:
     values = table.values(column)
-    if column in table.index:
-        return " (an index)"
     if table.is_empty(column):
         return " (empty)"
+    if column in table.index:
+        return " (an index)"
     return "" if any(map(is_number, values)) else " (text)"
 
 
@@ -461,7 +462,9 @@ def _look_at_parquet(file: Path) -> Table:
         [None if isinstance(value, list | dict) else str(value) for value in column.to_pylist()]
         for column in rows.columns
     ]
-    index = tuple(column for column, name in enumerate(names) if is_index(name) or name in indexes)
+    index = tuple(
+        c for c, name in enumerate(names) if name in indexes or holds_index(name, c, [v or "" for v in columns[c]])
+    )
     return Table(file, names, [list(row) for row in zip(*columns, strict=True)], len(names), index=index)
 
 

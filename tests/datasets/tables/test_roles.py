@@ -101,6 +101,18 @@ REFUSED: dict[str, tuple[str, str, dict[str, Any], list[str]]] = {
                                 ["no id of nodes.csv in column target", "--ends"]),
     "two kinds of things": (ring("{},{}", "user_id,movie_id"), LABELS, {},
                             ["ids of two kinds of things", "user_id and movie_id", "say --ends user_id movie_id"]),
+    "y beside x": (
+        ring("{},{}"), "id,kind,x,y\n" + "".join(f"{i},{'ab'[i % 2]},{i},{i * i}\n" for i in range(12)), {},
+        ["has x and y, so y may be a coordinate; classes may be in y, kind", "--label"],
+    ),
+    "two ids": (
+        ring("{},{}"), "id,new_id,label\n" + "".join(f"{11 - i},{i},{'ab'[i % 2]}\n" for i in range(12)), {},
+        ["several columns: 1, 2", "--id"],
+    ),
+    "a counter and another column of ids": (
+        ring("{},{}"), "index,rank,label\n" + "".join(f"{i},{11 - i},{'ab'[i % 2]}\n" for i in range(12)), {},
+        ["several columns: 1, 2", "--id"],
+    ),
     "one column for both ends": (
         ring("{},{}", "source,target"), NODES, {"ends": ("source", "source")},
         ["--ends is source source, one column; expected two"],
@@ -311,3 +323,36 @@ def test_savetxt_and_floats_of_parquet(tmp_path):
 
 def test_weights_that_are_whole_floats_are_no_ids(tmp_path):
     assert understood(tmp_path, ring("{},{},1.0"), NODES)[0].ends == (1, 2)
+
+
+@pytest.mark.parametrize("name", ["index", "row", "idx", "row_number", "rownum", ""])
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_counter_is_an_index_and_no_feature(tmp_path, name, first):
+    shuffled = [(i * 5 + 3) % 12 for i in range(12)]
+    lines = [f"{i},{'ab'[i % 2]},{k},{i}.5\n" for k, i in enumerate(shuffled, start=first)]
+    reading, graph = understood(tmp_path, ring("{},{}"), f"id,label,{name},x\n" + "".join(lines))
+    assert reading.ignore == [name or "column 3"]
+    assert list(graph.account.unused) == [f"nodes.csv: {name or 'column 3'} (an index)"]
+    assert graph.features is not None
+    assert graph.features[:, 0].tolist() == [i + 0.5 for i in range(12)]
+
+
+def test_a_counter_that_the_edges_name_is_the_id(tmp_path):
+    nodes = "index,label,age\n" + "".join(f"{i},{'ab'[i % 2]},{20 - i}\n" for i in range(12))
+    reading, graph = understood(tmp_path, ring("{},{}"), nodes)
+    assert (reading.id, graph.nodes) == ("index", 12)
+    assert graph.features is not None
+    assert graph.features[:, 0].tolist() == [20 - i for i in range(12)]
+
+
+def test_a_column_without_a_name_that_does_not_count_is_a_feature(tmp_path):
+    nodes = "id,label,,x\n" + "".join(f"{i},{'ab'[i % 2]},{i * i},{i}.5\n" for i in range(12))
+    reading, graph = understood(tmp_path, ring("{},{}"), nodes)
+    assert (reading.ignore, graph.feature_names) == ([], ["column 3", "x"])
+    assert graph.features is not None
+    assert graph.features[:, 0].tolist() == [i * i for i in range(12)]
+
+
+def test_an_empty_last_column_is_called_empty(tmp_path):
+    nodes = "id,label,x,\n" + "".join(f"{i},{'ab'[i % 2]},{i}.5,\n" for i in range(12))
+    assert list(understood(tmp_path, ring("{},{}"), nodes)[1].account.unused) == ["nodes.csv: column 4 (empty)"]
