@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 OF_EDGES, DRAWING = " (of edges)", " (drawing)"  # reasons why an attribute is not used
+NOT_READ, NO_DATA = " (a file that is not read)", " (a file beside the data)"  # reasons why a file is not used
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,8 @@ class Account:
         Columns, arrays or attributes that are not used, each with the reason in brackets if there is one.
     dropped : dict of int
         What else is left out or merged, by what it is: "edges of weight 0". ``--strict`` refuses it, and ``unread``.
+    unknown : dict of int
+        How many labels are unknown, by the text that says so.
     both_directions : bool
         Whether the file lists each edge at both of its ends, of which the reader kept one.
 
@@ -79,4 +82,5 @@ class Account:
     unread: Mapping[str, int] = field(default_factory=dict)
     unused: tuple[str, ...] = ()
     dropped: Mapping[str, int] = field(default_factory=dict)
+    unknown: Mapping[str, int] = field(default_factory=dict)
     both_directions: bool = False

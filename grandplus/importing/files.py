@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 from dataclasses import dataclass
+from dataclasses import replace as replace_fields
 from pathlib import Path
 from typing import Any
 
+from grandplus.datasets.account import NO_DATA, NOT_READ
 from grandplus.datasets.preprocess import preprocess
 from grandplus.datasets.raw import RawGraph, id_lists, read_files
 from grandplus.datasets.source import Reading, Source
@@ -22,6 +24,7 @@ from grandplus.importing.leaks import check_no_class_among_features
 from grandplus.importing.recognise import check_files, recognise
 from grandplus.importing.reconciliation import left_out
 from grandplus.importing.report import report
+from grandplus.importing.side_files import files_not_asked_for, side_files
 from grandplus.pipeline.card import CATALOG, check_name, write_card
 from grandplus.pipeline.preflight import check_resources
 from grandplus.pipeline.settings import settings_of_card
@@ -102,13 +105,20 @@ def import_files(
     root, read = Path(root), read or Reading()
     card_file = _card_file(name, root, replace=replace)
     with gathered(files) as found:
-        check_files([found.folder / file for file in found.origins])
         lists = id_lists(read).values()
+        side = side_files(found.origins, set(files), {*lists, read.edges or "", read.nodes or ""})
+        more = files_not_asked_for(set(found.origins) - side, read, lists)
+        kept = {name: path for name, path in found.origins.items() if name not in side | more}
+        found = replace_fields(found, origins=kept)
+        check_files([found.folder / file for file in found.origins])
         data = [found.folder / file for file in found.origins if file not in lists]
         asked = read
         file_format, read = recognise(data, asked, file_format)
         source = _source(file_format, read, found, root, into)
         raw = read_files(found.folder, file_format, list(found.origins), checked_as(Source, source, where=name))
+        files_left = [f"{file}{NO_DATA if file in side else NOT_READ}" for file in sorted(side | more)]
+        unused = (*raw.account.unused, *files_left)
+        raw = replace_fields(raw, account=replace_fields(raw.account, unused=unused))
         check_no_class_among_features(raw)
         chosen = chosen_preprocess(raw, choices or Choices())
         graph, splits = preprocess(raw, chosen, seed=0, trials=1, name=name)

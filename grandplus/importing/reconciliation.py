@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from grandplus.datasets.account import DRAWING, OF_EDGES, Account, FileAccount
+from grandplus.datasets.account import DRAWING, NO_DATA, NOT_READ, OF_EDGES, Account, FileAccount
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import Reading
 from grandplus.graph.graph import Graph
 
-_BY_THEMSELVES = ("(an index)", "(empty)", DRAWING)  # columns that hold nothing to be used
+_BY_THEMSELVES = ("(an index)", "(empty)", DRAWING, NO_DATA)  # they hold nothing to be used
 
 
 def reconciliation(account: Account) -> dict[str, str]:
@@ -63,7 +63,7 @@ def left_out(raw: RawGraph, graph: Graph, asked: Reading) -> list[str]:
     return [
         *(f"{count:,} {what}" for what, count in dropped.items() if count),
         *_unread(raw.account),
-        *(f"column {column}" for column in unused),
+        *(name if name.endswith(NOT_READ) or name.startswith("--") else f"column {name}" for name in unused),
     ]
 
 

@@ -129,10 +129,12 @@ def _split(raw: RawGraph, splits: Splits, settings: Settings) -> str:
 def _missing(raw: RawGraph, graph: Graph) -> str:
     facts = graph.facts
     listed = sum(int((raw.labels[nodes] < 0).sum()) for split in raw.splits for nodes in split.values())
+    called = ", ".join(f"{count:,} are called {text}" for text, count in raw.account.unknown.items())
+    what = f"nodes without a label{f' ({called})' if called else ''}, which are predicted all the same"
     parts = {
-        "nodes without a label, which are predicted all the same": facts["unlabelled_nodes"],
+        what: facts["unlabelled_nodes"],
         "of the splits' places are left out, as they have none": listed,
         "nodes without an edge": facts["isolated_nodes"],
-        "nodes without a feature": facts["zero_feature_rows"],
+        "nodes whose features are all 0": facts["zero_feature_rows"],
     }
     return "; ".join(f"{count:,} {what}" for what, count in parts.items() if count) or "nothing"

@@ -130,7 +130,7 @@ WRITERS: dict[str, Callable[[Path], None]] = {
 }
 # What an import names as not used.
 UNUSED = {
-    "ogb": "RELEASE_v1.txt, mapping/nodeidx2paperid.csv.gz, raw/node_year.csv.gz",
+    "ogb": "mapping/nodeidx2paperid.csv.gz, raw/node_year.csv.gz, RELEASE_v1.txt (a file beside the data)",
     "ogb, arrays": "data.npz, node_year",
     "graphsaint": "adj_train.npz",
     "dgl-csv": "nodes_0.csv, year",

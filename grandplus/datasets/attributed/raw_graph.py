@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from grandplus.datasets.arrays.checks import LARGEST_FEATURE, raise_no_feature, 
 from grandplus.datasets.attributed.graph import NUMBERS, VECTORS, AttributedGraph, as_number, as_text, kind_of
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import Reading, Source
-from grandplus.datasets.tables.classes import class_numbers
+from grandplus.datasets.tables.classes import class_numbers, unknown_labels
 from grandplus.datasets.tables.ids import as_numpy, first_repeated, order_of, same_type
 from grandplus.datasets.tables.names import WEIGHTS
 from grandplus.graph.features import as_floats
@@ -46,11 +47,14 @@ def raw_graph(graph: AttributedGraph, source: Source) -> RawGraph:
     position = np.empty(len(by_id), np.int64)
     position[by_id] = np.arange(len(by_id))
     labels, classes = np.full(len(ids), -1), list[str]()
+    unknown, na = dict[str, int](), list[str]()
     if how.label is not None:
         texts = pa.array([as_text(value) for value in _values(graph, how.label)], pa.large_string())
         where = f"{graph.where}, {how.label}"
         labels, classes = class_numbers([texts], source, where, lambda row: f"node {ids[row]}")
+        unknown, na = unknown_labels([texts], how.na, where)
     features, names = _features(graph, how, ids) if how.features is not None else (None, None)
+    account = _account(graph, how, names)
     return RawGraph(
         edges=position[graph.edges],
         nodes=len(ids),
@@ -60,7 +64,7 @@ def raw_graph(graph: AttributedGraph, source: Source) -> RawGraph:
         node_ids=as_numpy(ids.take(pa.array(by_id))),
         splits=[],
         feature_names=names,
-        account=_account(graph, how, names),
+        account=replace(account, unknown=unknown, unused=(*account.unused, *na)),
     )
 
 

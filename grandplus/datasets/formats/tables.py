@@ -16,12 +16,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from grandplus.datasets.account import Account, FileAccount, Ids
+from grandplus.datasets.account import NOT_READ, Account, FileAccount, Ids
 from grandplus.datasets.arrays.checks import raise_weighted
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import NO_IDS, Reading, Source
 from grandplus.datasets.tables import feature_files
-from grandplus.datasets.tables.classes import class_numbers
+from grandplus.datasets.tables.classes import class_numbers, unknown_labels
 from grandplus.datasets.tables.features import read_columns
 from grandplus.datasets.tables.ids import (
     as_numpy,
@@ -73,6 +73,7 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
         starts, stops, ids, described = same_type([starts], [stops], [ids], [lists.ids])
         ids = pa.concat_arrays([ids, described.filter(pa.array(rows_of(described, ids) < 0))])
         labels = np.concatenate([labels, np.full(len(ids) - listed, -1)])
+    unknown, na = _unknown(table, how)
     split = None if table is None else split_in(table, how)
     features, feature_names = _features(folder, table, how, ids, lists)
     rows = [rows_of(end, ids) for end in (starts, stops)]
@@ -91,6 +92,16 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
     by_id = order_of(ids)
     position = np.empty_like(by_id)
     position[by_id] = np.arange(len(by_id))
+    account = _account(
+        edges,
+        table,
+        how,
+        entries=len(starts),
+        nodes=listed,
+        rows=listed if lists is None else len(lists.ids),
+        ids=named if table is not None else None,
+        others=[name for name in files if name not in (how.edges, how.nodes, how.features)],
+    )
     return RawGraph(
         edges=np.stack([position[row] for row in rows]),
         nodes=len(ids),
@@ -100,15 +111,7 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
         node_ids=as_numpy(ids.take(pa.array(by_id))),
         splits=[] if split is None else [{part: np.sort(position[rows]) for part, rows in split.items()}],
         feature_names=feature_names,
-        account=_account(
-            edges,
-            table,
-            how,
-            entries=len(starts),
-            nodes=listed,
-            rows=listed if lists is None else len(lists.ids),
-            ids=named if table is not None else None,
-        ),
+        account=replace(account, unknown=unknown, unused=(*account.unused, *na)),
     )
 
 
@@ -147,9 +150,19 @@ def _ids(edges: Table, ends: list[list[pa.Array]], table: Table | None, how: Rea
 
 
 def _account(
-    edges: Table, table: Table | None, how: Reading, entries: int, nodes: int, rows: int, ids: Ids | None
+    edges: Table,
+    table: Table | None,
+    how: Reading,
+    entries: int,
+    nodes: int,
+    rows: int,
+    ids: Ids | None,
+    others: list[str],
 ) -> Account:
-    """What became of the lines and columns; ``rows`` are those of a file of features."""
+    """What became of the lines and columns.
+
+    ``rows`` are those of a file of features, ``others`` the files that aren't read.
+    """
     first, second = how.ends or _raise_unset("ends", edges.file)
     used = {edges.file: {edges.column(first), edges.column(second)}}
     files = [FileAccount(how.edges or "", entries, "edges", edges.skipped_lines())]
@@ -162,6 +175,7 @@ def _account(
         unused += unused_columns(table, {*taken, *features})
     if how.features is not None:
         files.append(FileAccount(how.features, rows, "rows of features"))
+    unused += [f"{name}{NOT_READ}" for name in others]
     return Account(files=tuple(files), ids=ids, unused=tuple(unused))
 
 
@@ -185,6 +199,14 @@ def _labels(
     pieces = [piece for (piece,) in nodes.pieces([nodes.column(label)])]
     where = f"{nodes.file}, column {label}"
     return class_numbers(pieces, source, where, nodes.line)
+
+
+def _unknown(nodes: Table | None, how: Reading) -> tuple[dict[str, int], list[str]]:
+    """See `grandplus.datasets.tables.classes.unknown_labels`."""
+    if nodes is None or how.label is None:
+        return {}, []
+    pieces = [piece for (piece,) in nodes.pieces([nodes.column(how.label)])]
+    return unknown_labels(pieces, how.na, f"{nodes.file}, column {how.label}")
 
 
 def _features(

@@ -9,7 +9,8 @@ from decimal import Decimal
 # What pandas reads as NA, and further usual marks. A number is meant by its value: -1 is -1.0, too.
 UNKNOWN = (
     "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA",
-    "NULL", "NaN", "None", "n/a", "nan", "null", "none", "?", "-1",
+    "NULL", "NaN", "None", "n/a", "nan", "null", "none", "?", "-1", "-", "--", "N.A.", "n.a.",
+    "unknown", "Unknown", "UNKNOWN", "unlabeled", "Unlabeled", "unlabelled", "Unlabelled",
 )  # fmt: skip
 WHOLE = re.compile("0|-?[1-9][0-9]*")
 _FLOAT = re.compile(r"[+-]?(?:0|[1-9][0-9]*)(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?")
@@ -52,6 +53,28 @@ def class_names(texts: Iterable[str], unknown: Sequence[str] | None = None) -> d
         return {text: None if name is None or _whole(name) in values else _whole(name) for text, name in comma.items()}
     spelling = _spellings(known)
     return {text: None if name is None else spelling[name] for text, name in classes.items()}
+
+
+def unmatched(texts: Iterable[str], unknown: Sequence[str]) -> list[str]:
+    """What was said to stand for an unknown label, but is no label.
+
+    Parameters
+    ----------
+    texts : iterable of str
+        The different texts of a column.
+    unknown : sequence of str
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> unmatched(["a", " x ", "-1.0"], ["x", "-1", "y"])
+    ['y']
+    """
+    held = {form for text in texts for form in (text.strip(), _whole(text.strip()))}
+    return [text for text in unknown if not {text.strip(), _whole(text.strip())} & held and text.strip()]
 
 
 def _spellings(names: set[str]) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 import numpy as np
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from grandplus.datasets.arrays.checks import raise_multi_label
 from grandplus.datasets.source import Source
-from grandplus.datasets.tables.class_names import WHOLE, class_names
+from grandplus.datasets.tables.class_names import WHOLE, class_names, unmatched
 from grandplus.runtime.errors import GrandPlusError
 
 _SEPARATORS = re.compile("[;|,]")
@@ -73,6 +73,34 @@ def class_numbers(
             raise GrandPlusError(f"{line(row)} has class {name!r}", where=where, expected=expected)
     numbers = [-1 if (known_name := class_of[text]) is None else number_of[known_name] for text in names]
     return np.array([*numbers, -1], np.int64)[codes], classes
+
+
+def unknown_labels(
+    pieces: list[pa.Array], unknown: Sequence[str] | None, where: object
+) -> tuple[dict[str, int], list[str]]:
+    """How many labels are unknown, and what ``--na`` names in vain.
+
+    Parameters
+    ----------
+    pieces : list of pyarrow arrays
+        Of the column, one after the other.
+    unknown : sequence of str or None
+        What the card says of it.
+    where : object
+        File and column, for errors.
+
+    Returns
+    -------
+    counts : dict of int
+        By text; cells without a text are not in it.
+    unused : list of str
+        What no label is, each as an account names it.
+    """
+    texts = pa.chunked_array([_text(piece, where) for piece in pieces], pa.large_string())
+    counts = {entry["values"]: entry["counts"] for entry in pc.value_counts(texts).to_pylist() if entry["values"]}
+    names = class_names(counts, unknown)
+    unused = [f"--na {text} (no label is called so)" for text in unmatched(counts, unknown or ())]
+    return {text: count for text, count in counts.items() if names[text] is None and text.strip()}, unused
 
 
 def _text(piece: pa.Array, where: object) -> pa.Array:
