@@ -154,7 +154,8 @@ def _per_class(
     for label in np.unique(labels[labels >= 0]):
         members = np.flatnonzero(labels == label)
         name = classes[label] if classes else label
-        train_count, val_count = _counts(len(members), 1, settings, f"class {name} has {len(members)} nodes")
+        few = f"class {name} has {len(members)} node{'s' * (len(members) != 1)}"
+        train_count, val_count = _counts(len(members), 1, settings, few)
         drawn = rng.choice(members, train_count + val_count, replace=False)
         train.append(drawn[:train_count])
         val.append(drawn[train_count:])

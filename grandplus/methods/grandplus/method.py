@@ -244,7 +244,8 @@ class EarlyStopping:
 
     So a run whose first finite loss is l, on v validation nodes, has at most
     (v + l / LOSS_STEP + 2) · LONGEST_TIE · patience validations; where l is above c = LOSS_STEP / LEAST_FALL, that is
-    (v + c / LOSS_STEP + ln(l / c) / ln(1 + LEAST_FALL) + 3) · LONGEST_TIE · patience. The constants leave the trials of the paper's Table 2 as they were (``benchmarks/early_stopping``).
+    (v + c / LOSS_STEP + ln(l / c) / ln(1 + LEAST_FALL) + 3) · LONGEST_TIE · patience. The constants leave the trials of
+    the paper's Table 2 as they were (``benchmarks/early_stopping``).
     """
 
     patience: int
