@@ -25,6 +25,7 @@ UNCHOSEN = 1.0  # of them, where there is no validation node
 PATIENCE = 2  # weaker penalties in a row that gain nothing on validation, once features tell something
 MOST_STEPS = 300  # of L-BFGS; with hardly any penalty more steps change few predictions
 JITTER = 1e-10  # share of the mean squared length of rows that is added to each, so that equal rows do no harm
+MANY_CLASSES = "The number of unique classes is greater than 50% of the number of samples"  # few labels, no regression
 BLOCK = 8192  # nodes at a time
 
 
@@ -190,6 +191,7 @@ def _path(
         regression.C = inverse_penalty
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
+            warnings.filterwarnings("ignore", MANY_CLASSES, UserWarning)
             regression.fit(inputs, targets)
         weight, bias = regression.coef_.T.copy(), regression.intercept_.copy()
         if len(bias) == 1:  # of two classes scikit-learn has the second one's scores

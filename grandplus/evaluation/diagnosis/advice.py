@@ -8,7 +8,8 @@ from typing import Any
 from grandplus.evaluation.diagnosis.facts import Facts, GraphFacts
 from grandplus.graph.fitted import OF_NEIGHBORS, STANDARDIZED
 
-OWN_FEATURES = "matrix=ppr with gfpush.alpha=0.8 (a node's own features count most)"
+OWN_SHARE = 0.8  # weight of a node's own features in its row, for them to count most
+OWN_FEATURES = f"matrix=ppr with gfpush.alpha={OWN_SHARE}"  # w_0 = α
 TWO_STEPS = "matrix=single with gfpush.order=2 (neighbours of neighbours count most)"
 MORE_LABELS = "more labelled nodes"
 OTHER_FEATURES = {  # what to try in place of each kind
@@ -67,6 +68,31 @@ def wider(facts: Facts) -> list[str]:
     return changed(facts, hidden=lambda old: 2 * old) if hidden else []
 
 
+def own_features(facts: GraphFacts) -> list[str]:
+    """The next step towards rows in which a node's own features count most, if the method has rows.
+
+    DropNode drops the own node from many augmented rows, which are then divided by the little that is left. So it has
+    to be off.
+    """
+    if facts.order is None:
+        return []
+    rows, settings = getattr(facts, "rows", None), getattr(facts, "settings", None)
+    drops_nodes = settings is None or getattr(settings, "dropnode", 0) > 0
+    if rows is None or rows.info.weights[0] < OWN_SHARE * sum(rows.info.weights):
+        off = " and train.dropnode=0" if drops_nodes else ""
+        return [f"{OWN_FEATURES}{off} (a node's own features count most)"]
+    if drops_nodes:
+        return ["train.dropnode=0 (so that no row loses a node's own features)"]
+    return [f"{setting('gfpush.order', 0)} (only a node's own features count)"] if _order(facts) else []
+
+
+def two_steps(facts: GraphFacts) -> list[str]:
+    """Rows of the neighbours of neighbours, unless the run has them or its method has no rows."""
+    rows = getattr(facts, "rows", None)
+    has_them = rows is not None and (rows.info.matrix, rows.info.order) == ("single", 2)
+    return [] if has_them or facts.order is None else [TWO_STEPS]
+
+
 def farther(facts: Facts) -> list[str]:
     """Rows that take in nodes farther away, if the method has rows and their order can be chosen."""
     return [setting("gfpush.order", 2 * _order(facts))] if _order(facts) else []
@@ -89,6 +115,7 @@ def one_of(*ways: str) -> str:
     return f"{', '.join(firsts)} or {last}" if firsts else last
 
 
-def _order(facts: Facts) -> int:
+def _order(facts: GraphFacts) -> int:
     """N; 0 where it is no setting of its own."""
-    return facts.rows.info.order if facts.rows is not None and facts.rows.info.matrix != "custom" else 0
+    rows = getattr(facts, "rows", None)
+    return rows.info.order if rows is not None and rows.info.matrix != "custom" else 0

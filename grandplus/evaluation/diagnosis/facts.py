@@ -137,6 +137,24 @@ class Facts(GraphFacts):
         """Of validation nodes, one a trial."""
         return np.array([np.mean(trial.predicted == self.actual(t)) for t, trial in enumerate(self.trials)])
 
+    def of_trained_classes(self) -> Self:
+        """These facts without the validation nodes of classes that a trial has no training node of."""
+        labels = np.asarray(self.graph.labels)
+        kept = [np.isin(self.actual(t), labels[nodes.train]) for t, nodes in enumerate(self.labelled)]
+        return replace(
+            self,
+            labelled=[replace(nodes, val=nodes.val[seen]) for nodes, seen in zip(self.labelled, kept, strict=True)],
+            trials=[
+                replace(trial, predicted=trial.predicted[seen]) for trial, seen in zip(self.trials, kept, strict=True)
+            ],
+        )
+
+    @property
+    def largest_share(self) -> float:
+        """Share of the validation nodes that are of the largest class, the mean of trials."""
+        actual = [self.actual(t) for t in range(len(self.trials))]
+        return float(np.mean([np.bincount(labels).max() / len(labels) for labels in actual]))
+
 
 def facts_of_run(
     graph: Graph,

@@ -8,12 +8,12 @@ from scipy import stats
 
 from grandplus.evaluation.baselines.table import LABELS
 from grandplus.evaluation.diagnosis.advice import (
-    OWN_FEATURES,
     changed,
     farther,
     nearer,
     one_of,
     other_features,
+    own_features,
     setting,
     tenth,
 )
@@ -90,8 +90,8 @@ def large_l1_error(facts: Facts) -> Remark | None:
 
 def _towards(facts: Facts, baseline: str) -> list[str]:
     """Settings with which GRAND+ is more like a baseline."""
-    if baseline == "logistic_regression" and facts.order != 0:
-        return [OWN_FEATURES, *nearer(facts)]
+    if baseline == "logistic_regression" and facts.order:
+        return [*own_features(facts), *nearer(facts)]
     if baseline == "label_propagation":
         return [*other_features(facts), *farther(facts)]
     return [*changed(facts, weight_decay=tenth, layers=lambda old: 1), *other_features(facts)]

@@ -7,8 +7,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy import stats
 
-from grandplus.evaluation.diagnosis.advice import OWN_FEATURES, TWO_STEPS, one_of, setting
-from grandplus.evaluation.diagnosis.facts import GraphFacts
+from grandplus.evaluation.diagnosis.advice import one_of, own_features, setting, two_steps
+from grandplus.evaluation.diagnosis.facts import Facts, GraphFacts
 from grandplus.evaluation.diagnosis.finding import Remark
 from grandplus.evaluation.formats import percent
 from grandplus.graph.adjacency import Adjacency
@@ -17,6 +17,7 @@ from grandplus.graph.splits import Nodes
 
 # Adjusted: graphs called heterophilous have at most 0.14, citation graphs 0.6 to 0.8 (Platonov et al., 2023).
 LOW_HOMOPHILY = 0.2
+GOOD_SKILL = 0.8  # share of the way from the largest class to 1: a model that reaches it copes with its edges
 FEW_VALIDATION_NODES = 5  # of a class: with fewer, one node more that is right is more than 20 points of its recall
 LISTED_CLASSES = 5
 MOST_ENTRIES = 2**20  # of the adjacency that are looked at in each trial
@@ -37,7 +38,9 @@ def unlike_edges(facts: GraphFacts) -> Remark | None:
 
     It is counted on the edges between nodes that a trial trains or validates on. The limit is Wilson's, of the share of
     edges that join nodes of the same class, so that few edges earn no finding. Of very many edges a sample is taken.
-    Nothing is said of an order of 0, which uses no edge.
+    Nothing is said of an order of 0, which uses no edge, or after a training that went well: validation accuracy is at
+    least that of logistic regression on X, and at least `GOOD_SKILL` of the way from the share of the largest class
+    to 1.
 
     References
     ----------
@@ -45,7 +48,7 @@ def unlike_edges(facts: GraphFacts) -> Remark | None:
     beyond. NeurIPS 2023.
     """
     edges = _labelled_edges(facts)
-    if not len(edges) or facts.order == 0:
+    if not len(edges) or facts.order == 0 or (isinstance(facts, Facts) and _went_well(facts)):
         return None
     classes = np.asarray(facts.graph.labels)[edges]
     alike = int((classes[:, 0] == classes[:, 1]).sum())
@@ -61,7 +64,7 @@ def unlike_edges(facts: GraphFacts) -> Remark | None:
         f"edges hardly join nodes of the same class: {percent(share)} of {len(edges):,} edges between labelled nodes "
         f"do, and {percent(expected)} would by chance (adjusted homophily {round(adjusted, 2) + 0.0:.2f})"
     )
-    return observation, one_of(OWN_FEATURES, TWO_STEPS)
+    return observation, one_of(*own_features(facts), *two_steps(facts))
 
 
 def small_classes(facts: GraphFacts) -> Remark | None:
@@ -84,6 +87,19 @@ def small_classes(facts: GraphFacts) -> Remark | None:
     if not said:
         return None
     return "; ".join(said), "more labelled nodes of it, or joining it with another class"
+
+
+def trains_one_class(facts: GraphFacts) -> bool:
+    """Whether all training nodes of some trial are of one class, though there are others."""
+    labels = np.asarray(facts.graph.labels)
+    return len(facts.graph.classes) > 1 and any(len(np.unique(labels[trial.train])) == 1 for trial in facts.labelled)
+
+
+def _went_well(facts: Facts) -> bool:
+    accuracy = float(facts.accuracy.mean())
+    largest = facts.largest_share
+    good = accuracy >= largest + GOOD_SKILL * (1 - largest)
+    return good and accuracy >= float(np.mean(facts.baselines.get("logistic_regression", [0.0])))
 
 
 def _are_constant(features: Features) -> bool:

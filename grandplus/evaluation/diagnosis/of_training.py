@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
+from numpy.typing import NDArray
 
 from grandplus.evaluation.diagnosis.advice import MORE_LABELS, changed, farther, one_of, other_features, tenth, wider
 from grandplus.evaluation.diagnosis.facts import Facts, Trial
@@ -15,8 +18,11 @@ COLLAPSED = 0.8  # share of validation nodes that are predicted as one class aft
 MEMORISED_LOSS = 0.1  # mean cross-entropy of training nodes: their classes have a probability of about 0.9
 LOW_TRAINING_ACCURACY = 0.8  # a model that can't even predict the nodes that it is shown
 FULL_TRAINING_ACCURACY = 0.99
+CLEARLY = 2  # standard errors: a smaller gap between training and validation may be chance
 POOR_SKILL = 0.5  # share of the way from the majority's accuracy to 1: Cora, Citeseer and Pubmed reach 0.6 to 0.8
 STEPS_LEFT = 0.2  # of all steps: a first best validation in the last fifth means that accuracy still rises
+FEW_VALIDATIONS = 5  # a training with fewer has only begun: nothing but its length can be judged
+LEAST_PATIENCE = 10  # validations
 UNSTEADY = 0.05  # standard deviation over trials; 0.01 to 0.03 is common where splits are drawn anew
 TIMES_SAMPLING = 3  # how many times the standard deviation that drawing so many validation nodes explains
 
@@ -76,13 +82,19 @@ def underfit(facts: Facts) -> Remark | None:
 def overfit(facts: Facts) -> Remark | None:
     """At least `FULL_TRAINING_ACCURACY` of training nodes are predicted right, and validation nodes poorly.
 
-    Poorly means that validation accuracy is less than `POOR_SKILL` of the way from the share of the largest class to 1.
-    Both are means over trials, of the model that is kept.
+    Poorly means that validation accuracy is less than `POOR_SKILL` of the way from the share of the largest class to 1,
+    and more than `CLEARLY` standard errors below that of training nodes. All are means over trials, of the model that
+    is kept. Validation nodes of classes that a trial doesn't train on are left out.
     """
     training = float(np.mean([trial.history["train_accuracy"][trial.best] for trial in facts.trials]))
-    largest = np.mean([np.bincount(facts.actual(t)).max() / len(facts.actual(t)) for t in range(len(facts.trials))])
-    validation, largest = float(facts.accuracy.mean()), float(largest)
-    if training < FULL_TRAINING_ACCURACY or validation - largest >= POOR_SKILL * (1 - largest):
+    seen = facts.of_trained_classes()
+    if not all(len(trial.val) for trial in seen.labelled):
+        return None
+    validation, largest = float(seen.accuracy.mean()), seen.largest_share
+    error = np.sqrt(validation * (1 - validation) / min(len(trial.val) for trial in seen.labelled))
+    if training < FULL_TRAINING_ACCURACY or training - validation <= CLEARLY * error:
+        return None
+    if validation - largest >= POOR_SKILL * (1 - largest):
         return None
     observation = (
         f"the model overfits: it predicts {percent(training)} of training nodes right and {percent(validation)} of "
@@ -118,13 +130,28 @@ def ended_at_max_epochs(facts: Facts) -> Remark | None:
     ended = [trial for number, trial in enumerate(facts.trials) if _at_the_end(facts, number)]
     if not ended:
         return None
-    still_rising = [trial for trial in ended if _still_rises(trial)]
     observation = f"training ended at train.max_epochs, not by early stopping{_in_trials(len(ended), facts)}"
-    if still_rising:
+    if any(len(trial.history["step"]) == 1 for trial in ended):
+        fields = type(facts.settings).model_fields
+        usual = changed(facts, max_epochs=lambda old: fields["max_epochs"].default)
+        return f"{observation}, after one validation", one_of(*usual)
+    if any(_still_rises(trial) for trial in ended):
         longer = changed(facts, max_epochs=lambda old: 2 * old, lr=lambda old: 2 * old)
         return f"{observation}, with the best validation near the end", one_of(*longer)
-    sooner = changed(facts, patience=lambda old: max(old // 2, 10))
-    return f"{observation}, long after the best validation", one_of(*sooner)
+    observation = f"{observation}, some time after the best validation"
+    shortest, longest = _patience_between(facts.trials, ended)
+    patience = min(getattr(facts.settings, "patience", 0) // 2, longest)
+    if patience < max(shortest, LEAST_PATIENCE):
+        return observation, one_of(*changed(facts, max_epochs=lambda old: 2 * old))
+    return observation, one_of(*changed(facts, patience=lambda old: patience))
+
+
+def is_too_short(facts: Facts) -> bool:
+    """Whether `max_epochs` ended each trial after fewer than `FEW_VALIDATIONS` validations."""
+    return all(
+        _at_the_end(facts, number) and len(trial.history["step"]) < FEW_VALIDATIONS
+        for number, trial in enumerate(facts.trials)
+    )
 
 
 def _collapsed(facts: Facts, number: int) -> dict[str, float] | None:
@@ -147,14 +174,38 @@ def _collapsed(facts: Facts, number: int) -> dict[str, float] | None:
 
 
 def _at_the_end(facts: Facts, number: int) -> bool:
+    """Whether there were steps for no further validation, and patience wasn't used up."""
     most, step = facts.settings.most_steps(len(facts.labelled[number].train)), facts.trials[number].history["step"]
-    return most is not None and len(step) > 1 and step[-1] + (step[-1] - step[-2]) >= most
+    if most is None:
+        return False
+    if len(step) == 1:  # which never uses up patience
+        return True
+    patience = facts.settings.patience_steps()
+    since = _without_gain(facts.trials[number])[-1] * (step[-1] - step[-2])
+    return bool(step[-1] + (step[-1] - step[-2]) >= most and (patience is None or since < patience))
 
 
 def _still_rises(trial: Trial) -> bool:
-    """Whether the best accuracy was first reached near the end."""
+    """Whether the model that is kept is of a validation near the end."""
     step = trial.history["step"]
-    return bool(step[trial.history["val_accuracy"].argmax()] >= (1 - STEPS_LEFT) * step[-1])
+    return bool(step[trial.best] >= (1 - STEPS_LEFT) * step[-1])
+
+
+def _without_gain(trial: Trial) -> NDArray[np.int64]:
+    """For each validation, how many have passed since the accuracy or the loss was the best so far."""
+    accuracy, loss = trial.history["val_accuracy"], trial.history["val_loss"]
+    gained = (accuracy >= np.maximum.accumulate(accuracy)) | (loss <= np.fmin.accumulate(loss))
+    positions = np.arange(len(accuracy))
+    return positions - np.maximum.accumulate(np.where(gained, positions, 0))
+
+
+def _patience_between(trials: Sequence[Trial], ended: Sequence[Trial]) -> tuple[int, int]:
+    """The least patience with which trials keep their models, and the greatest with which those that ended end sooner.
+
+    The first can be above the second.
+    """
+    before = max(_without_gain(trial)[: trial.best].max(initial=0) for trial in trials)
+    return int(before) + 1, int(min(_without_gain(trial).max() for trial in ended)) - 1
 
 
 def _in_trials(count: int, facts: Facts) -> str:

@@ -30,6 +30,12 @@ RULES: tuple[Rule, ...] = (  # what speaks most against a result comes first
     *GRAPH_RULES,
     of_comparison.large_l1_error,
 )
+OF_THE_BEGINNING: tuple[Rule, ...] = (  # what can be told of a training that has only begun
+    of_training.ended_at_max_epochs,
+    of_comparison.uninformative_features,
+    *GRAPH_RULES,
+    of_comparison.large_l1_error,
+)
 
 
 def diagnose(facts: Facts) -> list[Finding]:
@@ -42,9 +48,13 @@ def diagnose(facts: Facts) -> list[Finding]:
     Returns
     -------
     list of Finding
-        In the order of `RULES`; empty where nothing is to be remarked.
+        In the order of `RULES`; empty where nothing is to be remarked. Where the nodes to train on are of one class, or
+        training has only begun, findings that merely follow from that are left out.
     """
-    return [Finding(rule.__name__, *remark) for rule in RULES if (remark := rule(facts))]
+    rules: tuple[Rule, ...] = OF_THE_BEGINNING if of_training.is_too_short(facts) else RULES
+    if of_graph.trains_one_class(facts):
+        rules = (of_graph.small_classes,)
+    return [Finding(rule.__name__, *remark) for rule in rules if (remark := rule(facts))]
 
 
 def diagnose_graph(facts: GraphFacts) -> list[Finding]:
@@ -54,7 +64,8 @@ def diagnose_graph(facts: GraphFacts) -> list[Finding]:
     ----------
     facts : GraphFacts
     """
-    return [Finding(rule.__name__, *remark) for rule in GRAPH_RULES if (remark := rule(facts))]
+    rules = (of_graph.small_classes,) if of_graph.trains_one_class(facts) else GRAPH_RULES
+    return [Finding(rule.__name__, *remark) for rule in rules if (remark := rule(facts))]
 
 
 def listed() -> str:

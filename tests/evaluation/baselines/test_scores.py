@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -170,6 +172,17 @@ def test_one_class_among_training_nodes():
     graph = graph_of(seeded(8, 20), np.ones((8, 1), np.float32), [1, 1, 0, 1, 1, 0, 1, 0], 3)
     found = scored(graph, split_of([0, 1], [2, 3], [4, 5, 6, 7]))
     assert found == {name: [(0.5, 0.5)] for name in NAMES}
+
+
+def test_a_training_node_of_each_of_many_classes_is_no_warning_of_the_library():
+    """scikit-learn takes so many classes for a regression's numbers."""
+    labels = np.repeat(np.arange(30), 2)
+    features = (np.eye(30)[labels]).astype(np.float32)
+    graph = graph_of(Edges(60, ((0, 1),)), features, labels, 30)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = scored(graph, split_of(np.arange(0, 60, 2), np.arange(1, 60, 2)))
+    assert found["logistic_regression"][0][0] == 1
 
 
 def test_equal_splits_are_computed_once(communities, monkeypatch):

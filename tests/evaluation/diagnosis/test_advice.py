@@ -5,10 +5,20 @@ import scipy.sparse as sp
 from made_facts import facts, graph, rows
 
 from grandplus.evaluation.diagnosis import advice
-from grandplus.evaluation.diagnosis.advice import OTHER_FEATURES, changed, farther, nearer, other_features, wider
+from grandplus.evaluation.diagnosis.advice import (
+    OTHER_FEATURES,
+    changed,
+    farther,
+    nearer,
+    other_features,
+    own_features,
+    two_steps,
+    wider,
+)
 from grandplus.graph.fitted import ARRAYS
 from grandplus.methods.grandplus.settings import Settings
 from grandplus.methods.sgc.settings import Settings as SGC
+from grandplus.propagation.gfpush import gfpush
 
 
 def test_a_value_that_stays_is_no_advice():
@@ -42,3 +52,32 @@ def test_orders_that_can_be_chosen():
     assert (farther(given), nearer(given)) == (["gfpush.order=8"], ["gfpush.order=2"])
     given = facts(graph=made, rows=rows(made, matrix="custom"))
     assert farther(given) == nearer(given) == farther(facts()) == []
+
+
+@pytest.mark.parametrize(
+    ("matrix", "weights", "dropnode", "own", "two"),
+    [
+        ("avg", [0.2] * 5, 0.5, "matrix=ppr with gfpush.alpha=0.8 and train.dropnode=0 (", True),
+        ("avg", [0.2] * 5, 0.0, "matrix=ppr with gfpush.alpha=0.8 (", True),
+        ("ppr", [0.8, 0.2], 0.5, "train.dropnode=0 (", True),
+        ("ppr", [0.8, 0.2], 0.0, "gfpush.order=0 (", True),
+        ("ppr", [0.2, 0.8], 0.0, "matrix=ppr with gfpush.alpha=0.8 (", True),
+        ("single", [0, 0, 1], 0.0, "matrix=ppr with gfpush.alpha=0.8 (", False),
+        ("single", [0, 0, 0, 1], 0.0, "matrix=ppr with gfpush.alpha=0.8 (", True),
+    ],
+)
+def test_rows_that_a_run_has_are_no_advice(matrix, weights, dropnode, own, two):
+    made = graph()
+    given = facts(
+        graph=made,
+        order=len(weights) - 1,
+        settings=Settings(dropnode=dropnode),
+        rows=gfpush(made, range(140), weights=weights, rmax=1e-6, top_k=32, matrix=matrix),
+    )
+    assert [text[: len(own)] for text in own_features(given)] == [own]
+    assert bool(two_steps(given)) == two
+
+
+def test_a_method_without_rows_is_not_advised_on_rows():
+    without = facts(settings=SGC(), order=None)
+    assert own_features(without) == two_steps(without) == []

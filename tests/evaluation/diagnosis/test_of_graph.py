@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from graphs import EDGE_CASES
-from made_facts import LABELS, NODES, VAL_NODES, facts, graph
+from made_facts import LABELS, NODES, VAL_NODES, facts, graph, predictions
 
 from grandplus.evaluation.diagnosis import of_graph
 from grandplus.evaluation.diagnosis.facts import GraphFacts, Labelled
 from grandplus.evaluation.diagnosis.of_graph import constant_features, small_classes, unlike_edges
 from grandplus.graph.adjacency import as_adjacency
+
+BAD = predictions(50)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
@@ -43,7 +45,7 @@ def adjusted_homophily(edges, labels):
 def test_edges_that_join_unlike_nodes():
     """A ring: every edge joins a class to the next."""
     nodes = np.arange(NODES)
-    found, advice = unlike_edges(facts(graph=graph(edges=(nodes, np.roll(nodes, -1)))))
+    found, advice = unlike_edges(facts(graph=graph(edges=(nodes, np.roll(nodes, -1))), predicted=BAD, order=4))
     pairs = [(int(u), int(v)) for u, v in zip(nodes, np.roll(nodes, -1), strict=True)]
     assert adjusted_homophily(pairs, LABELS) == pytest.approx(-1 / 3)
     assert found == (
@@ -51,16 +53,34 @@ def test_edges_that_join_unlike_nodes():
         "by chance (adjusted homophily -0.33)"
     )
     assert advice == (
-        "matrix=ppr with gfpush.alpha=0.8 (a node's own features count most) or matrix=single with gfpush.order=2 "
-        "(neighbours of neighbours count most)"
+        "matrix=ppr with gfpush.alpha=0.8 and train.dropnode=0 (a node's own features count most) or matrix=single "
+        "with gfpush.order=2 (neighbours of neighbours count most)"
     )
     assert not unlike_edges(facts())
+
+
+@pytest.mark.parametrize(
+    ("right", "features", "found"),
+    [
+        (86, 0.85, False),  # 85 is four fifths of the way from 25 % to 1
+        (84, 0.5, True),
+        (90, 0.91, True),
+        (100, 1.0, False),
+    ],
+)
+def test_a_training_that_went_well_copes_with_its_edges(right, features, found):
+    nodes = np.arange(NODES)
+    ring = graph(edges=(nodes, np.roll(nodes, -1)))
+    given = facts(graph=ring, predicted=predictions(right), baselines={"logistic_regression": [features] * 2})
+    assert bool(unlike_edges(given)) == found
+    before = GraphFacts(graph=ring, labelled=given.labelled, order=4)
+    assert unlike_edges(before)
 
 
 def test_edges_that_are_not_used_earn_nothing():
     nodes = np.arange(NODES)
     ring = graph(edges=(nodes, np.roll(nodes, -1)))
-    assert unlike_edges(facts(graph=ring, order=1))
+    assert unlike_edges(facts(graph=ring, order=1, predicted=BAD))
     assert not unlike_edges(facts(graph=ring, order=0))
 
 
@@ -69,7 +89,7 @@ def test_random_edges_are_counted_as_the_definition_says():
     start, end = (NODES * rng.random((2, 400)) ** 2).astype(int)
     made = graph(edges=(start, end))
     pairs = {(min(u, v), max(u, v)) for u, v in zip(start.tolist(), end.tolist(), strict=True) if u != v}
-    found, _ = unlike_edges(facts(graph=made))
+    found, _ = unlike_edges(facts(graph=made, predicted=BAD, order=4))
     assert f"of {len(pairs)} edges" in found
     assert f"(adjusted homophily {adjusted_homophily(sorted(pairs), LABELS):.2f})" in found
 
@@ -79,10 +99,10 @@ def test_of_very_many_edges_a_sample_is_taken(monkeypatch):
     made = graph(edges=(NODES * rng.random((2, 3000))).astype(int))
     entries = len(made.adjacency.indices)
     monkeypatch.setattr(of_graph, "MOST_ENTRIES", entries)
-    whole, _ = unlike_edges(facts(graph=made))
+    whole, _ = unlike_edges(facts(graph=made, predicted=BAD, order=4))
     assert f"of {entries // 2:,} edges" in whole
     monkeypatch.setattr(of_graph, "MOST_ENTRIES", entries // 2)
-    sample, _ = unlike_edges(facts(graph=made))
+    sample, _ = unlike_edges(facts(graph=made, predicted=BAD, order=4))
     assert entries // 10 < int(re.search(r"of ([\d,]+) edges", sample)[1].replace(",", "")) < entries // 6
 
 
@@ -90,7 +110,10 @@ def test_few_edges_earn_nothing():
     """Of 6 edges of which none is alike, 31 % may be by Wilson's limit, which is an adjusted homophily of 0.08."""
     nodes = np.arange(NODES)
     for count, found in ((2, False), (6, True)):
-        assert bool(unlike_edges(facts(graph=graph(edges=(nodes[:count], nodes[1 : count + 1]))))) == found
+        assert (
+            bool(unlike_edges(facts(graph=graph(edges=(nodes[:count], nodes[1 : count + 1])), predicted=BAD, order=4)))
+            == found
+        )
     assert not unlike_edges(facts(graph=graph(edges=(nodes[:0], nodes[:0]))))
 
 
@@ -99,8 +122,9 @@ def test_only_edges_within_one_trial_count():
     nodes = np.arange(NODES)
     ring = graph(edges=(nodes, np.roll(nodes, -1)))
     trials = [Labelled(train=part[:20], val=part[20:]) for part in (nodes[::2], nodes[1::2])]
-    assert not unlike_edges(facts(graph=ring, labelled=trials))
-    assert unlike_edges(facts(graph=ring, labelled=[trials[0], Labelled(train=nodes[:40], val=nodes[40:])]))
+    assert not unlike_edges(GraphFacts(graph=ring, labelled=trials, order=2))
+    trials[1] = Labelled(train=nodes[:40], val=nodes[40:])
+    assert unlike_edges(GraphFacts(graph=ring, labelled=trials, order=2))
 
 
 def test_edges_of_a_single_class_say_nothing():

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from made_facts import LABELS, VAL_NODES, facts, graph, history, predictions
 
+from grandplus.evaluation.diagnosis.facts import Labelled
 from grandplus.evaluation.diagnosis.of_training import (
     collapse,
     ended_at_max_epochs,
@@ -112,6 +113,35 @@ def test_overfit():
     assert not overfit(facts(predicted=predictions(62), history=history(train_accuracy=[0.3, 0.7, 0.9, 0.98, 1.0])))
 
 
+def imbalanced(rare):
+    """Of 100 validation nodes these many are of another class."""
+    return graph(labels=np.where(np.isin(np.arange(len(LABELS)), VAL_NODES[:rare]), 1, 0) | (np.arange(140) < 20))
+
+
+@pytest.mark.parametrize(("wrong", "found"), [(0, False), (1, False), (3, False), (5, True), (10, True)])
+def test_a_few_nodes_of_a_rare_class_may_be_chance(wrong, found):
+    """Nodes of it are all wrong: of 3 in 100 the standard error is 1.7 points, of 5 it is 2.2."""
+    given = facts(graph=imbalanced(wrong), predicted=np.zeros(100, int))
+    assert bool(overfit(given)) == found
+
+
+def test_training_that_is_no_better_than_validation_is_no_overfit():
+    below = history(train_accuracy=[0.3, 0.7, 0.9, 0.99, 1.0])
+    assert overfit(facts(graph=imbalanced(10), predicted=np.zeros(100, int), history=below))
+    assert not overfit(facts(graph=imbalanced(1), predicted=np.zeros(100, int), history=below))
+
+
+def test_classes_that_are_not_trained_on_are_no_overfit():
+    """Half the validation nodes are of classes without training nodes."""
+    train = np.arange(40)[LABELS[:40] < 2]
+    labelled = Labelled(train=train, val=VAL_NODES)
+    known = np.where(LABELS[VAL_NODES] < 2, LABELS[VAL_NODES], 0)
+    assert not overfit(facts(labelled=labelled, predicted=known))
+    assert overfit(facts(labelled=labelled, predicted=np.zeros(100, int)))
+    strangers = Labelled(train=train, val=VAL_NODES[LABELS[VAL_NODES] > 1])
+    assert not overfit(facts(labelled=strangers, predicted=np.zeros(50, int)))
+
+
 @pytest.mark.parametrize(
     ("right", "found"),
     [
@@ -139,15 +169,70 @@ def test_the_end_by_max_epochs():
     """40 training nodes are one step an epoch, and validations are 10 steps apart."""
     found, advice = ended_at_max_epochs(facts(settings=Settings(max_epochs=50)))
     assert found == (
-        "training ended at train.max_epochs, not by early stopping (in 2 of 2 trials), long after the best validation"
+        "training ended at train.max_epochs, not by early stopping (in 2 of 2 trials), some time after the best "
+        "validation"
     )
-    assert advice == "train.patience=25"
+    assert advice == "train.max_epochs=100"  # patience is 50 validations, and there are 5
     found, advice = ended_at_max_epochs(
         facts(trials=1, settings=Settings(max_epochs=50), history=history(val_accuracy=[0.3, 0.5, 0.6, 0.7, 0.8]))
     )
     assert found == "training ended at train.max_epochs, not by early stopping, with the best validation near the end"
     assert advice == "train.max_epochs=100 or train.lr=0.02"
     assert not ended_at_max_epochs(facts(settings=Settings(max_epochs=51)))
+
+
+def ended(validations, *, best=10, gain_at=(), **changes):
+    """A trial whose accuracy is best at one validation; the loss never falls but at some others."""
+    positions = np.arange(validations)
+    scores = {
+        "step": 10 * positions,
+        "train_accuracy": np.ones(validations),
+        "val_accuracy": np.where(positions == best, 0.9, 0.5 - 1e-4 * positions),
+        "val_loss": 1 + positions / 100 - np.isin(positions, gain_at) * positions,
+    }
+    return facts(
+        trials=1, settings=Settings(max_epochs=10 * validations, **changes), history={**scores, "train_loss": 0}
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "advised"),
+    [
+        (ended(60, patience=80), "train.patience=40"),  # 49 validations follow the best one
+        (ended(60, patience=200), "train.patience=48"),  # with 49 the last one ended it
+        (ended(60, patience=80, gain_at=[30]), "train.patience=28"),  # a gain of the loss prolongs it
+        (ended(60, patience=200, best=40), "train.max_epochs=1200"),  # less than 40 ended it before the best
+        (ended(20, patience=50), "train.max_epochs=400"),
+    ],
+)
+def test_advised_patience_ends_training_between_the_best_and_the_last(given, advised):
+    found, advice = ended_at_max_epochs(given)
+    assert "some time after" in found
+    assert advice == advised
+
+
+def test_patience_that_is_used_up_at_the_last_validation_ended_it():
+    assert ended_at_max_epochs(ended(60, patience=50))
+    assert not ended_at_max_epochs(ended(60, patience=49))
+
+
+def test_the_model_that_is_kept_is_the_latest_of_equals():
+    perfect = history(val_accuracy=[0.3, 1, 1, 1, 1])
+    found, advice = ended_at_max_epochs(facts(settings=Settings(max_epochs=50), history=perfect))
+    assert found.endswith("with the best validation near the end")
+    assert advice == "train.max_epochs=100 or train.lr=0.02"
+
+
+def first(count, **changes):
+    """The first validations."""
+    return {name: scores[:count] for name, scores in history(**changes).items()}
+
+
+@pytest.mark.parametrize("epochs", [1, 10])
+def test_a_single_validation_is_no_training(epochs):
+    found, advice = ended_at_max_epochs(facts(trials=1, settings=Settings(max_epochs=epochs), history=first(1)))
+    assert found == "training ended at train.max_epochs, not by early stopping, after one validation"
+    assert advice == "train.max_epochs=5000"
 
 
 def test_a_method_of_a_fixed_number_of_steps_ends_as_it_should():

@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 from made_facts import LABELS, TRAIN_NODES, VAL_NODES, facts, graph, history, predictions
 
-from grandplus.evaluation.diagnosis.facts import facts_of_run
+from grandplus.evaluation.diagnosis.facts import Labelled, facts_of_run
 from grandplus.evaluation.diagnosis.finding import to_json
-from grandplus.evaluation.diagnosis.rules import RULES, diagnose, listed
+from grandplus.evaluation.diagnosis.rules import RULES, diagnose, diagnose_graph, listed
 from grandplus.graph.splits import Splits
 from grandplus.methods.grandplus.settings import Settings
 
@@ -36,6 +36,29 @@ def test_what_speaks_most_against_a_result_comes_first():
         "observation": "the model underfits: it predicts 25.00 % of its training nodes right at best",
         "advice": "train.weight_decay=0.0001, train.hidden=128 or preprocess.features=standardize",
     }
+
+
+def test_a_training_that_has_only_begun_earns_no_other_finding_on_training():
+    few = {name: scores[:4] for name, scores in history(train_accuracy=[0.25] * 5, val_accuracy=[0.25] * 5).items()}
+    given = facts(
+        predicted=np.full(100, 1),
+        history=few,
+        settings=Settings(max_epochs=40),
+        baselines={"majority": [0.25] * 2, "label_propagation": [0.9] * 2},
+    )
+    assert [finding.name for finding in diagnose(given)] == ["ended_at_max_epochs"]
+
+
+def test_training_nodes_of_one_class_are_the_only_finding():
+    """Whatever else there is follows from it."""
+    given = facts(
+        predicted=np.full(100, 1),
+        labelled=Labelled(train=TRAIN_NODES[LABELS[TRAIN_NODES] == 1], val=VAL_NODES),
+        baselines={"majority": [0.25] * 2, "logistic_regression": [0.25] * 2, "label_propagation": [0.9] * 2},
+    )
+    [finding] = diagnose(given)
+    assert finding.observation == "each of classes a, c, d has no node to train on"
+    assert diagnose_graph(given) == [finding]
 
 
 def test_the_page_has_every_rule():
