@@ -14,6 +14,7 @@ from grandplus.datasets.tables.names import HEADS, LABELS, ends_by_name, is_id, 
 from grandplus.datasets.tables.numbers import is_number
 from grandplus.datasets.tables.table import MARKS
 from grandplus.runtime.errors import GrandPlusError
+from grandplus.runtime.validation import Column
 
 
 def take_marked_data(edges: Side, nodes: Side) -> None:
@@ -45,6 +46,24 @@ def take_marked_data(edges: Side, nodes: Side) -> None:
         alike = [line for line, fields in marked[side].items() if _is_as_below(side, fields)]
         if alike:
             _raise_comment_or_data(side, alike[0])
+
+
+def take_named_header(side: Side, columns: Iterable[Column | None]) -> None:
+    """Take a comment at the top for the header, if it has as many fields as the data, and a name that an option says.
+
+    Parameters
+    ----------
+    side : Side
+    columns : iterable of str, int or None
+        The columns that options name.
+    """
+    words = {column for column in columns if isinstance(column, str)}
+    if side.first is None or words <= set(side.names):
+        return
+    lines = [number for number, fields in side.doubtful().items() if words & set(fields)]
+    if lines:
+        side.take_from(max(lines))
+        side.header = True
 
 
 def _is_as_below(side: Side, fields: list[str]) -> bool:

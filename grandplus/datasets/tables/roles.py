@@ -14,7 +14,13 @@ from grandplus.datasets.source import NO_IDS, Reading
 from grandplus.datasets.tables.columns import check_edges, check_kinds, ends_of, id_column
 from grandplus.datasets.tables.evidence import Overlap, Side, overlap
 from grandplus.datasets.tables.features import text_columns
-from grandplus.datasets.tables.headers import header_of_edges, header_of_nodes, header_without_ids, take_marked_data
+from grandplus.datasets.tables.headers import (
+    header_of_edges,
+    header_of_nodes,
+    header_without_ids,
+    take_marked_data,
+    take_named_header,
+)
 from grandplus.datasets.tables.names import IDS, LABELS, ends_by_name
 from grandplus.datasets.tables.numbers import has_fraction, is_number
 from grandplus.datasets.tables.split_columns import columns_of_split, is_part, split_columns
@@ -97,6 +103,7 @@ def _found(edges_table: Table, nodes_table: Table | None, asked: Reading, *, bes
         raise GrandPlusError(found, where=edges_table.file, expected="two at least, for the ends of an edge")
     said = None if asked.header is None else asked.header == "yes"
     edges = Side(edges_table.file, header=_by_columns(asked.ends or (), said), whole=False)
+    take_named_header(edges, asked.ends or ())
     if nodes_table is None:
         nodes, ident = None, None
         edges.header = _decided(edges, header_of_edges(edges, None, None, said, complete=False))
@@ -108,6 +115,7 @@ def _found(edges_table: Table, nodes_table: Table | None, asked: Reading, *, bes
         ends = _ends(edges, asked, None, complete=True, numbers=None)
     else:
         nodes = Side(nodes_table.file, header=_by_columns([asked.id, asked.label, *asked.ignore], said), whole=True)
+        take_named_header(nodes, [asked.id, asked.label, *asked.ignore])
         ident, ends = _by_ids(edges, nodes, asked, said, beside=beside)
     sides = [edges] if nodes is None else [edges, nodes]
     _check_heeded(said, sides)

@@ -356,3 +356,12 @@ def test_a_column_without_a_name_that_does_not_count_is_a_feature(tmp_path):
 def test_an_empty_last_column_is_called_empty(tmp_path):
     nodes = "id,label,x,\n" + "".join(f"{i},{'ab'[i % 2]},{i}.5,\n" for i in range(12))
     assert list(understood(tmp_path, ring("{},{}"), nodes)[1].account.unused) == ["nodes.csv: column 4 (empty)"]
+
+
+def test_a_comment_with_the_name_that_an_option_says_is_the_header(tmp_path):
+    nodes = "# made in May\n#id,kind,x\n" + "".join(f"{i},{'ab'[i % 2]},{i}.5\n" for i in range(12))
+    edges = "# of mine\n#from,to\n" + ring("{},{}")
+    reading, graph = understood(tmp_path, edges, nodes, label="kind", ends=("#from", "to"))
+    assert (reading.id, reading.label, reading.ends) == ("#id", "kind", ("#from", "to"))
+    assert (graph.nodes, graph.edges.shape, graph.feature_names) == (12, (2, 12), ["x"])
+    assert [graph.classes[label] for label in graph.labels] == list("ab") * 6
