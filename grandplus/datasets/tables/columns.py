@@ -33,7 +33,8 @@ def id_column(edges: Side, nodes: Side, wanted: Sequence[int] | None) -> int:
     pair = wanted or (named[0] if len(named) == 1 else None)
     share = {column: _share(overlap(edges, nodes, column), pair) for column in columns}
     plain = [column for column in columns if not nodes.is_index(column)]
-    for candidates in ([] if _may_be_index(nodes, columns, plain, share) else plain, columns):
+    _check_no_index(nodes, columns, plain, share)
+    for candidates in (plain, columns):
         some = [column for column in candidates if share[column] > 0]
         full = [column for column in some if share[column] == 1]
         called = [column for column in some if nodes.header is not False and is_id(nodes.names[column])]
@@ -48,16 +49,16 @@ def id_column(edges: Side, nodes: Side, wanted: Sequence[int] | None) -> int:
     return _by_name_alone(nodes)
 
 
-def _may_be_index(nodes: Side, columns: list[int], plain: list[int], share: dict[int, float]) -> bool:
-    """Whether the edges may name an index: they name all of it, and no other column, or one that has no name of ids."""
-    full = [column for column in plain if share[column] == 1]
+def _check_no_index(nodes: Side, columns: list[int], plain: list[int], share: dict[int, float]) -> None:
+    """Check that edges name no index beside ids in a column without a name of ids."""
+    some = [column for column in plain if share[column] > 0]
+    if any(nodes.header is not False and is_id(nodes.names[column]) for column in some):
+        return
     indexes = [column for column in columns if column not in plain and share[column] == 1]
-    if not full or not indexes or nodes.header is False:
-        return bool(indexes) and not full
-    counters = [
-        column for column in indexes if not is_index(nodes.names[column])
-    ]  # a name that a person may have given
-    return bool(counters) and not any(is_id(nodes.names[column]) for column in full)
+    if any(share[column] == 1 for column in some):  # then an index is one, unless a person may have named it
+        indexes = [column for column in indexes if nodes.header is not False and not is_index(nodes.names[column])]
+    if some and indexes:
+        _raise_several_ids(nodes, sorted([*some, *indexes]))
 
 
 def _share(found: Overlap, pair: Sequence[int] | None) -> float:
@@ -185,6 +186,8 @@ def check_kinds(edges: Side, ends: tuple[int, int], nodes: Side, ident: int) -> 
         and their names say ids of two kinds of things.
     """
     shares = overlap(edges, nodes, ident).shares
+    names = [edges.names[end] for end in ends] if edges.header or edges.first is None else []
+    named = bool(ends_by_name(names))
     asking = f"if both hold ids of nodes, say --ends {' '.join(_call(edges, end) for end in ends)}"
     for one, other in (ends, ends[::-1]):
         if (
@@ -195,10 +198,11 @@ def check_kinds(edges: Side, ends: tuple[int, int], nodes: Side, ident: int) -> 
             continue
         values = [row[other] or "" for row in edges.below]
         lists = any(len(re.split(r"[,;|\s]+", value.strip("[](){}"))) > 1 for value in values)
+        if named and not (lists and nodes.has_numbers(ident)):
+            continue  # nodes without a label
         found = f"has no id of {nodes.table.file.name} in column {_call(edges, other)}, such as {values[0][:SHOWN]!r}"
         fix = "a list of neighbours isn't read: write a line for each edge" if lists else asking
         raise GrandPlusError(found, where=edges.table.file, expected="ids of nodes", fix=fix)
-    names = [edges.names[end] for end in ends] if edges.header or edges.first is None else []
     things = [thing_of(name) for name in names]
     if (
         names

@@ -97,8 +97,8 @@ REFUSED: dict[str, tuple[str, str, dict[str, Any], list[str]]] = {
         ["no id of nodes.csv in column targets, such as '1,5'", "a list of neighbours isn't read: write a line"],
     ),
     "lists of neighbours, no header": (ring("{}\t{};5"), LABELS, {}, ["in column 2, such as '2;5'", "a list of"]),
-    "one end of another kind": (ring("{},m{}", "source,target"), LABELS, {},
-                                ["no id of nodes.csv in column target", "--ends"]),
+    "one end of another kind": (ring("{},m{}", "person,place"), LABELS, {},
+                                ["no id of nodes.csv in column place", "--ends"]),
     "two kinds of things": (ring("{},{}", "user_id,movie_id"), LABELS, {},
                             ["ids of two kinds of things", "user_id and movie_id", "say --ends user_id movie_id"]),
     "y beside x": (
@@ -107,6 +107,10 @@ REFUSED: dict[str, tuple[str, str, dict[str, Any], list[str]]] = {
     ),
     "two ids": (
         ring("{},{}"), "id,new_id,label\n" + "".join(f"{11 - i},{i},{'ab'[i % 2]}\n" for i in range(12)), {},
+        ["several columns: 1, 2", "--id"],
+    ),
+    "a counter and some of another column": (
+        ring("{},{}"), "index,age,label\n" + "".join(f"{i},{20 - i},{'ab'[i % 2]}\n" for i in range(12)), {},
         ["several columns: 1, 2", "--id"],
     ),
     "a counter and another column of ids": (
@@ -338,11 +342,11 @@ def test_a_counter_is_an_index_and_no_feature(tmp_path, name, first):
 
 
 def test_a_counter_that_the_edges_name_is_the_id(tmp_path):
-    nodes = "index,label,age\n" + "".join(f"{i},{'ab'[i % 2]},{20 - i}\n" for i in range(12))
+    nodes = "index,label,age\n" + "".join(f"{i},{'ab'[i % 2]},{20 - i // 2}\n" for i in range(12))
     reading, graph = understood(tmp_path, ring("{},{}"), nodes)
     assert (reading.id, graph.nodes) == ("index", 12)
     assert graph.features is not None
-    assert graph.features[:, 0].tolist() == [20 - i for i in range(12)]
+    assert graph.features[:, 0].tolist() == [20 - i // 2 for i in range(12)]
 
 
 def test_a_column_without_a_name_that_does_not_count_is_a_feature(tmp_path):
@@ -365,3 +369,9 @@ def test_a_comment_with_the_name_that_an_option_says_is_the_header(tmp_path):
     assert (reading.id, reading.label, reading.ends) == ("#id", "kind", ("#from", "to"))
     assert (graph.nodes, graph.edges.shape, graph.feature_names) == (12, (2, 12), ["x"])
     assert [graph.classes[label] for label in graph.labels] == list("ab") * 6
+
+
+def test_an_index_that_the_edges_name_by_chance_is_not_the_id(tmp_path):
+    nodes = ",id,label\n" + "".join(f"{i},{i if i < 5 else 6},{'ab'[i % 2]}\n" for i in range(6))
+    reading, graph = understood(tmp_path, "source,target\n0,5\n", nodes)
+    assert (reading.id, graph.node_ids.tolist()) == ("id", [0, 1, 2, 3, 4, 5, 6])
