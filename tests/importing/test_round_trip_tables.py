@@ -211,6 +211,9 @@ def test_usual_names_are_understood(data):
     for table in (edges, nodes):
         data.draw(dialects(table))
         note(f"{table}")
-    same_graph(
-        with_columns_as_in(graph, nodes), read(files_of(edges, nodes), **({"weights": "ignore"} if further else {}))
-    )
+    try:
+        raw = read(files_of(edges, nodes), **({"weights": "ignore"} if further else {}))
+    except GrandPlusError as error:
+        assume("in two spellings" not in str(error))  # as Bob, without a label, and bob
+        raise
+    same_graph(with_columns_as_in(graph, nodes), raw)
