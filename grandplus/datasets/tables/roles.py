@@ -58,11 +58,15 @@ def roles_of(files: list[Path], asked: Reading) -> Reading | None:
     if len(beside) == len(files):
         return None
     folder = Path(os.path.commonpath([file.parent for file in files]))
+    if asked.edges is not None and asked.edges == asked.nodes:
+        raise GrandPlusError(f"--edges and --nodes are both {asked.edges}", expected="two tables")
     tables = {file.relative_to(folder).as_posix(): look(file) for file in files if file not in beside}
     edges = _edges(tables, asked)
     rest = [table for table in tables.values() if table.file != edges.file]
     lists = [table for table in rest if _has_lists(table.file)]
     nodes = _nodes(rest, lists, None if asked.nodes is None else folder / asked.nodes)
+    if asked.ends is None:
+        _check_not_swapped(edges, nodes)
     features = _one([*beside, *(table.file for table in lists)], asked)
     by_position = features is not None and features.suffix in _BY_POSITION
     found = _found(edges, nodes, asked, beside=by_position)
@@ -265,6 +269,17 @@ def _edges(tables: dict[str, Table], asked: Reading) -> Table:
     if len(best) > 1:
         raise GrandPlusError(f"{' and '.join(best)} look like tables of edges alike", fix="name one with --edges")
     return tables[best[0]]
+
+
+def _check_not_swapped(edges: Table, nodes: Table | None) -> None:
+    if nodes is not None and ends_by_name(nodes.names or []) and edges.names and not ends_by_name(edges.names):
+        found = (
+            f"has the columns {', '.join(edges.names[:5])}, and {nodes.file.name} has {', '.join(nodes.names or [])}"
+        )
+        fix = "name the table of edges with --edges, and the one of nodes with --nodes"
+        raise GrandPlusError(
+            found, where=edges.file, expected="the ends of edges", fix=f"{fix}, or the ends with --ends"
+        )
 
 
 def _like_edges(table: Table) -> int:

@@ -375,3 +375,18 @@ def test_an_index_that_the_edges_name_by_chance_is_not_the_id(tmp_path):
     nodes = ",id,label\n" + "".join(f"{i},{i if i < 5 else 6},{'ab'[i % 2]}\n" for i in range(6))
     reading, graph = understood(tmp_path, "source,target\n0,5\n", nodes)
     assert (reading.id, graph.node_ids.tolist()) == ("id", [0, 1, 2, 3, 4, 5, 6])
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"edges": "a.csv", "nodes": "a.csv"}, "--edges and --nodes are both a.csv; expected two tables"),
+        ({"edges": "b.csv", "nodes": "a.csv"}, "b.csv: has the columns id, label, and a.csv has source, target"),
+    ],
+)
+def test_options_that_name_the_wrong_tables_are_refused(tmp_path, asked, words):
+    (tmp_path / "a.csv").write_text(ring("{},{}", "source,target"))
+    (tmp_path / "b.csv").write_text(LABELS)
+    with pytest.raises(GrandPlusError) as error:
+        roles_of([tmp_path / "a.csv", tmp_path / "b.csv"], Reading(**asked))
+    assert words in str(error.value)
