@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from grandplus.datasets.tables.table import Table
 from grandplus.runtime.errors import GrandPlusError
 
-_FLOAT = r"^-?[0-9]+\.0*$|^-?[0-9](\.[0-9]*)?[eE]\+?[0-9]+$"
+_FLOAT = r"^-?[0-9]+\.0*$|^-?[0-9]\.[0-9]+[eE]\+[0-9]{2,3}$"  # 1e3 may be a name
 _INVISIBLE = r"[\x{00AD}\x{200B}-\x{200F}\x{202A}-\x{202E}\x{2060}\x{FEFF}]"
 _EXACT = 2.0**53  # greater floats aren't all whole numbers
 
