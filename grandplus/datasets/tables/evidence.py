@@ -56,6 +56,7 @@ class Side:
     def __init__(self, file: Path, *, header: bool | None, whole: bool) -> None:
         self.header, self.whole = header, whole
         self.skip: int | None = None
+        self.whole_floats = True
         self.table = look(file, header=False)
         self._read()
 
@@ -68,6 +69,7 @@ class Side:
         self.columns = [c for c in columns if not self.whole or self._differ(c)] or [0]
         self.values: dict[int, pa.Array] = {}  # distinct ones, as text, without the first line
         self.repeats: set[int] = set()
+        self.written: dict[int, pa.Array] = {}  # as written, of columns of whole numbers that are written as floats
         self.rows: int | None = None  # below the first line, if all were read
         self._read_values()
 
@@ -83,8 +85,10 @@ class Side:
             read = [_as_text(piece[position]) for piece in pieces]
             every = pa.chunked_array(read, pa.large_string()).slice(0 if self.first is None else 1)
             self.rows = None if more else len(every)
-            if self._may_be_whole(column):
-                every = whole_numbers(every).cast(pa.large_string())
+            if self.whole_floats and self._may_be_whole(column):
+                written, every = every, whole_numbers(every).cast(pa.large_string())
+                if every is not written and not every.equals(written):
+                    self.written[column] = pc.unique(written)
                 for row in self.below:
                     row[column] = whole_text(row[column] or "")
                 if self.first is not None:
@@ -98,8 +102,8 @@ class Side:
         named = {c for pair in ends_by_name(self.names) for c in pair} | {
             c for c, n in enumerate(self.names) if is_id(n)
         }
-        if column in named:
-            return True
+        if column in named or (named and self.whole):
+            return column in named
         texts = [[row[c] or "" for row in self.below[:SHOWN]] for c in range(self.table.width)]
         plain = [c for c in texts if all(map(is_whole, c)) or not (self.whole or all(map(is_number, c)))]
         return len(plain) < (1 if self.whole else 2)
@@ -113,6 +117,11 @@ class Side:
         """Read the table again, with the lines from this one on as data."""
         self.skip = line - 1
         self.table = look(self.table.file, header=False, skip=self.skip)
+        self._read()
+
+    def read_as_written(self) -> None:
+        """Read the values again, with floats as they are written, since the other table has ids of text."""
+        self.whole_floats = False
         self._read()
 
     def need(self, column: int) -> None:

@@ -45,7 +45,7 @@ def ids_of(table: Table, columns: Sequence[int]) -> list[list[pa.Array]]:
         for number, column, piece in zip(range(len(columns)), columns, pieces, strict=True):
             ids[number].append(_ids(piece, table, column, row))
         row += len(pieces[0])
-    return [_whole(pieces) for pieces in ids]
+    return ids
 
 
 def same_type(*columns: Iterable[pa.Array]) -> list[pa.Array]:
@@ -67,10 +67,12 @@ def same_type(*columns: Iterable[pa.Array]) -> list[pa.Array]:
     >>> [ids.to_pylist() for ids in same_type([pa.array(["1", "2"])], [pa.array(["3"])])]
     [[1, 2], [3]]
     """
-    as_numbers = [[_numbers_if_all(piece) for piece in column] for column in columns]
+    texts = [list(column) for column in columns]
+    as_numbers = [[_numbers_if_all(piece) for piece in _whole(column)] for column in texts]
     numbers = all(pa.types.is_int64(piece.type) for column in as_numbers for piece in column)
     kind = pa.int64() if numbers else pa.large_string()
-    return [pa.concat_arrays([pa.array([], kind), *(piece.cast(kind) for piece in column)]) for column in as_numbers]
+    pieces = as_numbers if numbers else texts  # 4.0 among text is text
+    return [pa.concat_arrays([pa.array([], kind), *(piece.cast(kind) for piece in column)]) for column in pieces]
 
 
 def order_of(ids: pa.Array) -> NDArray[np.int64]:

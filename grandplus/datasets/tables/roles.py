@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from grandplus.datasets.source import NO_IDS, Reading
 from grandplus.datasets.tables.columns import check_edges, check_kinds, ends_of, id_column
-from grandplus.datasets.tables.evidence import Overlap, Side, overlap
+from grandplus.datasets.tables.evidence import Overlap, Side, contains, overlap
 from grandplus.datasets.tables.features import text_columns
 from grandplus.datasets.tables.headers import (
     header_of_edges,
@@ -141,6 +141,9 @@ def _by_ids(
     if nodes.table.width == 1 and asked.id is None:
         fix = f"say --id {NO_IDS} if line i has the label of node i, counted from 0, or --id 1 if these are ids"
         raise GrandPlusError("has one column", where=nodes.table.file, expected="ids and labels", fix=fix)
+    of_text = [c for c in nodes.columns if not all(is_number(row[c]) for row in nodes.below)]
+    if any(contains(nodes.values[c], written).any() for c in of_text for written in edges.written.values()):
+        edges.read_as_written()  # 4.0 is one of the ids that are text
     pair = [_position(edges, end) for end in asked.ends] if asked.ends else None
     ident = id_column(edges, nodes, pair) if asked.id is None else _position(nodes, asked.id)
     nodes.need(ident)
