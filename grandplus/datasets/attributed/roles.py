@@ -43,6 +43,10 @@ def reading_of(graph: AttributedGraph, asked: Reading, classes: tuple[str, ...] 
     ignored = [_attribute(graph, name) for name in asked.ignore]
     ids = _ids(graph, asked)
     label = _attribute(graph, asked.label) if asked.label is not None else _label(graph, ids, (*LABELS, *classes))
+    for name, role in ((ids, "the ids"), (label, "the class")):
+        if name in ignored:
+            fix = "leave it out of --ignore, or say --id or --label"
+            raise GrandPlusError(f"--ignore names {name}, which holds {role}", where=graph.where, fix=fix)
     rest = [name for name in graph.attributes if name not in (ids, label, *ignored)]
     features = [name for name in rest if not _names_nodes(graph, name) and _holds_features(graph.attributes[name])]
     return asked.model_copy(
@@ -108,6 +112,8 @@ def _label(graph: AttributedGraph, ids: str | None, usual: tuple[str, ...]) -> s
         return None
     held = ", ".join(list(graph.attributes)[:_LISTED])
     found = f"{len(named)} of which may be the class" if named else "none of which is called label or class"
+    if len(likely) == 1 and likely[0].lower() in _NAMES:
+        found = f"of which {likely[0]} may be the class, or a name of the node"
     fix = f"say --label {likely[0]}" if len(likely) == 1 else "name the attribute with --label"
     raise GrandPlusError(f"has the attributes {held}, {found}", where=graph.where, fix=fix)
 

@@ -82,6 +82,7 @@ class _Network:
     attributes: dict[int, dict[str, Any]] = field(default_factory=dict)
     edges: list[tuple[int, int, dict[str, Any]]] = field(default_factory=list)
     rows: int = 0  # of a matrix
+    relations: set[str] = field(default_factory=set)  # numbers of them, as in *Arcs :1 "likes"
 
     def vertex(self, word: str, line: int) -> int:
         """The number of a vertex, which must be one."""
@@ -115,6 +116,7 @@ def _graph(file: Path, partition: Path | None) -> AttributedGraph:
         ((ids[start - 1], ids[end - 1], values) for start, end, values in network.edges),
         names=frozenset({NAME}),
         skipped={"comments": comments} if comments else {},
+        dropped={"relations that are merged into one": len(network.relations)} if len(network.relations) > 1 else {},
     )
 
 
@@ -151,6 +153,8 @@ def _section(network: _Network, line: str, number: int) -> Callable[[_Network, l
     if name not in _SECTIONS:
         expected = f"one of {', '.join(_SECTIONS)} in a file {SUFFIX}"
         raise GrandPlusError(f"line {number} begins {name}", where=network.file, expected=expected)
+    if name != "*network":
+        network.relations.add(next((word for word in rest if word.startswith(":")), ":1"))
     return _SECTIONS[name]
 
 

@@ -234,6 +234,10 @@ def _columns_of_nodes(nodes: Table, ident: int | None, asked: Reading, *, in_tab
     of_split = {nodes.column(column) for column in columns_of_split(Reading(**split))}
     if asked.label is None:
         label = _label(nodes, ident, of_split)
+    for column, role in ((ident, "the ids"), (label, "the class")):
+        if column in ignore:
+            found = f"--ignore names column {nodes.named(column)}, which holds {role}"
+            raise GrandPlusError(found, where=nodes.file, fix="leave it out of --ignore, or say --id or --label")
     if in_table:
         spare = [column for column in range(nodes.width) if column not in (ident, label, *of_split)]
         ignore |= set(text_columns(nodes, spare))
