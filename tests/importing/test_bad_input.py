@@ -250,7 +250,7 @@ CASES: dict[str, tuple[dict[str, bytes], list[str], int, list[str]]] = {
     # --- Labels
     "label missing": (
         tables(nodes_csv({3: "3,,1.5,0", 5: "5,NA,2.5,2"})), FEW, 0,
-        ["classes   2: a (6), b (4)", "missing   2 nodes without a label, which are predicted all the same",
+        ["classes   2: a (6), b (4)", "missing   2 nodes without a label (1 are called NA), which are predicted",
          "4 nodes train, 4 validate, 2 test"],
     ),
     "labels that are -1": (
