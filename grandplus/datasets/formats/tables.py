@@ -133,7 +133,8 @@ def _node_table(folder: Path, how: Reading) -> Table | None:
     if how.nodes is None:
         return None
     by_name = how.label if how.id == NO_IDS else how.id or _raise_unset("id", folder)
-    return look(folder / how.nodes, header=isinstance(by_name, str), skip=how.skip.get(how.nodes))
+    skip, by_line = how.skip.get(how.nodes), how.id == NO_IDS
+    return look(folder / how.nodes, header=isinstance(by_name, str), skip=skip, by_line=by_line)
 
 
 def _ids(edges: Table, ends: list[list[pa.Array]], table: Table | None, how: Reading) -> list[pa.Array]:

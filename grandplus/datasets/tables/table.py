@@ -15,7 +15,6 @@ import itertools
 import json
 import re
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
@@ -27,7 +26,8 @@ import pyarrow.parquet as pq
 
 from grandplus.datasets.tables.names import HEADS, holds_index
 from grandplus.datasets.tables.numbers import is_number
-from grandplus.datasets.tables.text import Stream, is_as_it_stands, open_text
+from grandplus.datasets.tables.quotes import BLOCK, DOS_END, Quoted, literal, tabbed
+from grandplus.datasets.tables.text import open_text
 from grandplus.runtime import environment
 from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.validation import Column
@@ -35,7 +35,6 @@ from grandplus.runtime.validation import Column
 PARQUET = ".parquet"
 SAMPLE = 200  # lines from which a table's columns are guessed
 MAX_LINE = 2**26  # bytes
-BLOCK = 2**24  # bytes of text read at a time
 ROWS = 2**16  # of Parquet, likewise
 MARKS = ("#", "%")  # of comments
 _SHOWN = 60  # characters of a line that isn't data
@@ -65,6 +64,8 @@ class Table:
         The comments at the top, by the number of the line.
     skipped : dict of int
         How many lines are no data, by the reason; complete after a reading of all pieces.
+    by_line : bool
+        Whether line i is node i, so that an empty line is a node without a label, and none may be skipped.
     """
 
     file: Path
@@ -76,6 +77,7 @@ class Table:
     index: tuple[int, ...] = ()
     comments: dict[int, str] = field(default_factory=dict)
     skipped: dict[str, int] = field(default_factory=dict)
+    by_line: bool = False
 
     def column(self, wanted: Column) -> int:
         """The number of a column, from 0.
@@ -122,7 +124,8 @@ class Table:
         if self.delimiter and self.names:
             mark = " " if self.delimiter == " " else self.delimiter
             lines[f"header {mark.join(self.names)[:_SHOWN]!r}"] = 1
-        return lines
+        empty = self.skipped.get("empty", 0)
+        return lines | ({"lines of empty cells at the end": empty} if empty else {})
 
     def pieces(self, columns: Sequence[int]) -> Iterator[list[pa.Array]]:
         """Read columns piece by piece.
@@ -171,7 +174,7 @@ class Table:
         left = row
         with open_text(self.file) as stream:
             for number, text in enumerate(_lines(stream), start=1):
-                if number > self.head and text.strip():
+                if number > self.head and (text.strip() or self.by_line):
                     left -= not self._may_be_comment(text) or len(self.fields(text.strip(" \n"))) == self.width
                 if left < 0:
                     return f"line {number}"
@@ -179,7 +182,8 @@ class Table:
 
     def _may_be_comment(self, text: str) -> bool:
         """Whether a line that has another width than the data is one."""
-        return text.lstrip().startswith(MARKS) and not any((row[0] or "").startswith(MARKS) for row in self.sample)
+        data = self.by_line or any((row[0] or "").startswith(MARKS) for row in self.sample)
+        return text.lstrip().startswith(MARKS) and not data
 
     def _text(self, columns: Sequence[int]) -> Iterator[list[pa.Array]]:
         wrong: list[Any] = []
@@ -187,7 +191,7 @@ class Table:
 
         def note(row: Any) -> str:
             nonlocal comments
-            if not row.text.strip() or self._may_be_comment(row.text):
+            if (not row.text.strip() and not self.by_line) or self._may_be_comment(row.text):
                 comments += bool(row.text.strip())
                 return "skip"
             wrong.append(row)
@@ -195,16 +199,16 @@ class Table:
 
         names = [str(column) for column in range(self.width)]
         wanted = [names[column] for column in columns]
-        spaced = self.delimiter == " "
         try:
-            with self._opened() as source:
+            with open_text(self.file) as stream:
+                source = Quoted(stream, self.file, self.delimiter, self.width, self.head, by_line=self.by_line)
                 reader = pacsv.open_csv(
                     source,
                     # One thread: rows are then counted for errors.
                     pacsv.ReadOptions(column_names=names, skip_rows=self.head, block_size=BLOCK, use_threads=False),
                     pacsv.ParseOptions(
-                        delimiter="\t" if spaced else self.delimiter,
-                        quote_char=False if spaced else '"',
+                        delimiter="\t" if self.delimiter == " " else self.delimiter,
+                        ignore_empty_lines=not self.by_line,
                         invalid_row_handler=note,
                     ),
                     pacsv.ConvertOptions(
@@ -220,17 +224,8 @@ class Table:
                 raise
             found = f"line {wrong[0].number} has {wrong[0].actual_columns} fields: {wrong[0].text[:60]!r}"
             raise GrandPlusError(found, where=self.file, expected=f"{self.width}, as in the first line") from None
-        if comments:
-            self.skipped["comments"] = comments
-
-    @contextmanager
-    def _opened(self) -> Iterator[Any]:
-        """What Arrow parses: the file where it is, or a stream made of it."""
-        if self.delimiter != " " and is_as_it_stands(self.file):
-            yield str(self.file)
-            return
-        with open_text(self.file) as stream:
-            yield _Spaced(stream) if self.delimiter == " " else stream
+        counts = {"comments": comments, "empty": source.empty}
+        self.skipped.update({what: count for what, count in counts.items() if count})
 
     def _raise_unreadable(self, message: str) -> NoReturn:
         if "UTF8" in message:
@@ -243,7 +238,7 @@ class Table:
         raise GrandPlusError(f"is no readable table: {message}", where=self.file, fix="write it again") from None
 
 
-def look(file: Path, *, header: bool | None = None, skip: int | None = None) -> Table:
+def look(file: Path, *, header: bool | None = None, skip: int | None = None, by_line: bool = False) -> Table:
     """Read the first lines of a table.
 
     Parameters
@@ -253,6 +248,8 @@ def look(file: Path, *, header: bool | None = None, skip: int | None = None) -> 
         Whether there is a header; by default, ``has_header`` guesses. A Parquet file always has one.
     skip : int, optional
         Lines above the header or first row; by default, those at the top that begin with # or %, unless all do.
+    by_line : bool
+        Whether line i, below the header and comments at the top, is node i.
 
     Returns
     -------
@@ -267,6 +264,8 @@ def look(file: Path, *, header: bool | None = None, skip: int | None = None) -> 
         return _look_at_parquet(file)
     with open_text(file) as stream:
         top = _first_lines(stream, file, skip)
+    if by_line and header is False:
+        top.above = len(top.comments)
     if not top.lines:
         raise GrandPlusError("holds no line of data", where=file, expected="a table")
     delimiter = top.delimiter or delimiter_of(top.lines)
@@ -277,7 +276,8 @@ def look(file: Path, *, header: bool | None = None, skip: int | None = None) -> 
     below: list[list[str | None]] = [list(row) for row in rows[1 if header else 0 :] if len(row) == len(rows[0])]
     columns = enumerate(rows[0]) if header else ()
     index = tuple(c for c, name in columns if holds_index(name, c, [row[c] or "" for row in below]))
-    return Table(file, names, below, len(rows[0]), delimiter, top.above + bool(header), index, top.comments)
+    head = top.above + bool(header)
+    return Table(file, names, below, len(rows[0]), delimiter, head, index, top.comments, by_line=by_line)
 
 
 def unused_columns(table: Table, used: Collection[int]) -> list[str]:
@@ -386,6 +386,7 @@ def _first_lines(stream: Any, file: Path, skip: int | None) -> _Top:
         except UnicodeDecodeError:
             found = f"line {number} is not UTF-8"
             raise GrandPlusError(found, where=file, expected="a table of UTF-8 text") from None
+        text = text.rstrip(DOS_END.decode())
         separator = _SEPARATOR.fullmatch(text) if number == 1 else None
         if separator:
             top.delimiter = separator[1]
@@ -438,10 +439,14 @@ def _fields(line: str, delimiter: str, file: Path) -> list[str]:
 
 
 def _split(line: str, delimiter: str) -> list[str]:
-    if delimiter == " ":
+    if '"' not in line and delimiter == " ":
         return line.split()
+    if '"' in line and delimiter in (" ", "\t"):
+        text = line.encode()
+        line, delimiter = literal(tabbed(text) if delimiter == " " else text, b"\t").decode(), "\t"
     csv.field_size_limit(MAX_LINE)
-    return [part.strip() for part in next(csv.reader([line], delimiter=delimiter), [""])]
+    cells = csv.reader([line], delimiter=delimiter, skipinitialspace=delimiter != "\t")
+    return [part.strip() for part in next(cells, [""])]
 
 
 def _look_at_parquet(file: Path) -> Table:
@@ -475,22 +480,3 @@ def _pandas_indexes(metadata: dict[bytes, bytes] | None) -> set[str]:
         return {name for name in said.get("index_columns", []) if isinstance(name, str)}
     except (ValueError, AttributeError, TypeError):
         return set()
-
-
-class _Spaced(Stream):
-    """Text in which each run of spaces and tabs is one tab."""
-
-    def __init__(self, stream: Any) -> None:
-        self._stream, self._rest = stream, b""
-
-    def next_piece(self) -> bytes:
-        while True:
-            read = self._stream.read(BLOCK)
-            text = self._rest + read
-            end = 1 + max(text.rfind(b"\n"), text.rfind(b"\r", 0, -1)) if read else len(text)  # CR before LF is no end
-            if len(text) - end >= MAX_LINE:
-                raise pa.ArrowInvalid("a line is too long")
-            self._rest = text[end:]
-            if end or not read:
-                lines = re.sub(rb"\r\n?", b"\n", text[:end])
-                return re.sub(rb"(?m)^\t|\t$", b"", re.sub(rb"[ \t\f\v]+", b"\t", lines))
