@@ -13,7 +13,7 @@ from grandplus.datasets.attributed.graph import AttributedGraph
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import NO_IDS, Reading, Source
 from grandplus.datasets.tables.ids import ids_of
-from grandplus.datasets.tables.table import look
+from grandplus.datasets.tables.look import look
 from grandplus.runtime.errors import GrandPlusError
 
 _BY_ROW = (".npy", ".npz")

@@ -1,8 +1,8 @@
 """An edge table, a node table with the labels, and features in it or in a file of their own.
 
-Tables are text or Parquet (``tables.table``), and features in a file of their own are what ``tables.feature_files``
-reads. Edge lists of SNAP, csv and json of MUSAE, and most exports of databases are such tables. The card says under
-``source.read`` which file and column holds what; ``tables.roles`` guesses it at import.
+Tables are text or Parquet (``tables.look``, ``tables.table``), and features in a file of their own are what
+``tables.feature_files`` reads. Edge lists of SNAP, csv and json of MUSAE, and most exports of databases are such tables.
+The card says under ``source.read`` which file and column holds what; ``tables.roles`` guesses it at import.
 """
 
 from __future__ import annotations
@@ -34,10 +34,11 @@ from grandplus.datasets.tables.ids import (
     rows_of,
     same_type,
 )
+from grandplus.datasets.tables.look import look
 from grandplus.datasets.tables.roles import roles_of
 from grandplus.datasets.tables.spellings import check_spellings
 from grandplus.datasets.tables.split_columns import columns_of_split, split_in
-from grandplus.datasets.tables.table import Table, look, unused_columns
+from grandplus.datasets.tables.table import Table, unused_columns
 from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.validation import Column
 

@@ -15,10 +15,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from grandplus.datasets.tables.look import look
 from grandplus.datasets.tables.names import ends_by_name, holds_index, is_id
 from grandplus.datasets.tables.numbers import is_number
 from grandplus.datasets.tables.spellings import whole_numbers, whole_text
-from grandplus.datasets.tables.table import Table, look
+from grandplus.datasets.tables.table import Table
 
 MAX_COLUMNS = 50  # of a table that are looked at as ends or ids
 SHOWN = 60  # characters of a line in an error

@@ -22,7 +22,7 @@ from grandplus.datasets.arrays.checks import LARGEST_FEATURE, features_of, raise
 from grandplus.datasets.arrays.json_files import read_json_object
 from grandplus.datasets.arrays.npz import read_scipy_npz
 from grandplus.datasets.tables.ids import as_numpy, first_repeated, ids_of, rows_of, same_type
-from grandplus.datasets.tables.table import look
+from grandplus.datasets.tables.look import look
 from grandplus.graph.features import as_floats
 from grandplus.runtime.errors import GrandPlusError
 

@@ -10,9 +10,9 @@ import pyarrow as pa
 
 from grandplus.datasets.tables.class_names import UNKNOWN
 from grandplus.datasets.tables.evidence import SHOWN, Side, contains, has, overlap
+from grandplus.datasets.tables.lines import MARKS
 from grandplus.datasets.tables.names import HEADS, LABELS, ends_by_name, is_id, is_index, is_no_end
 from grandplus.datasets.tables.numbers import is_number
-from grandplus.datasets.tables.table import MARKS
 from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.validation import Column
 

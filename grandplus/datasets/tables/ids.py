@@ -15,8 +15,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from grandplus.datasets.account import Ids
+from grandplus.datasets.tables.lines import MARKS
 from grandplus.datasets.tables.spellings import whole_numbers
-from grandplus.datasets.tables.table import MARKS, Table
+from grandplus.datasets.tables.table import Table
 from grandplus.runtime.errors import GrandPlusError
 
 

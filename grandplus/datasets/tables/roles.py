@@ -21,10 +21,11 @@ from grandplus.datasets.tables.headers import (
     take_marked_data,
     take_named_header,
 )
+from grandplus.datasets.tables.look import PARQUET, look
 from grandplus.datasets.tables.names import IDS, LABELS, ends_by_name
 from grandplus.datasets.tables.numbers import has_fraction, is_number
 from grandplus.datasets.tables.split_columns import columns_of_split, is_part, split_columns
-from grandplus.datasets.tables.table import PARQUET, Table, look
+from grandplus.datasets.tables.table import Table
 from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.validation import Column
 

@@ -59,18 +59,6 @@ def compression_of(file: Path) -> str | None:
     return next((name for name, kind in COMPRESSIONS.items() if start.startswith(kind.start)), None)
 
 
-def unpacked_name(name: str) -> str:
-    """The name of a file without what its compression adds.
-
-    Examples
-    --------
-    >>> unpacked_name("edges.csv.gz"), unpacked_name("edges.csv")
-    ('edges.csv', 'edges.csv')
-    """
-    suffixes = tuple(kind.suffix for kind in COMPRESSIONS.values())
-    return name.rpartition(".")[0] if name.lower().endswith(suffixes) else name
-
-
 @contextmanager
 def open_text(file: Path) -> Iterator[Any]:
     """Open a text file as a stream of bytes in UTF-8.
@@ -97,12 +85,6 @@ def open_text(file: Path) -> Iterator[Any]:
         stream = io.BufferedReader(_Unpacked(opened, file, kind), PIECE) if kind else opened
         is_utf16 = stream.peek(2)[:2] in _UTF16
         yield io.BufferedReader(_Utf8(stream, file), PIECE) if is_utf16 else stream
-
-
-def is_as_it_stands(file: Path) -> bool:
-    """Whether a file is text in UTF-8 that isn't compressed, so that it can be parsed from where it is."""
-    with file.open("rb") as stream:
-        return compression_of(file) is None and stream.read(2) not in _UTF16
 
 
 class Stream(io.RawIOBase):

@@ -15,8 +15,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from grandplus.datasets.tables.features import read_columns, text_columns
+from grandplus.datasets.tables.look import look
 from grandplus.datasets.tables.numbers import Evidence, evidence_of, fraction_mark, parsed
-from grandplus.datasets.tables.table import look
 from grandplus.runtime.errors import GrandPlusError
 
 NARROW, NO_BREAK = "\u202f", "\u00a0"

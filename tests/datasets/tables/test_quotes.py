@@ -8,7 +8,7 @@ import io
 import pytest
 
 from grandplus.datasets.tables import quotes
-from grandplus.datasets.tables.table import look
+from grandplus.datasets.tables.look import look
 from grandplus.runtime.errors import GrandPlusError
 
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from grandplus.datasets.tables import text
-from grandplus.datasets.tables.table import look
+from grandplus.datasets.tables.look import look
 from grandplus.runtime.errors import GrandPlusError
 
 CONTENT = "from,to\n" + "".join(f"{i},é{i}\n" for i in range(1000))
