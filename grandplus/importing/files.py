@@ -105,18 +105,13 @@ def import_files(
     root, read = Path(root), read or Reading()
     card_file = _card_file(name, root, replace=replace)
     with gathered(files) as found:
-        lists = id_lists(read).values()
-        side = side_files(found.origins, set(files), {*lists, read.edges or "", read.nodes or ""})
-        more = files_not_asked_for(set(found.origins) - side, read, lists)
-        kept = {name: path for name, path in found.origins.items() if name not in side | more}
-        found = replace_fields(found, origins=kept)
+        found, files_left = _files_to_read(found, set(files), read)
         check_files([found.folder / file for file in found.origins])
-        data = [found.folder / file for file in found.origins if file not in lists]
+        data = [found.folder / file for file in found.origins if file not in id_lists(read).values()]
         asked = read
         file_format, read = recognise(data, asked, file_format)
         source = _source(file_format, read, found, root, into)
         raw = read_files(found.folder, file_format, list(found.origins), checked_as(Source, source, where=name))
-        files_left = [f"{file}{NO_DATA if file in side else NOT_READ}" for file in sorted(side | more)]
         unused = (*raw.account.unused, *files_left)
         raw = replace_fields(raw, account=replace_fields(raw.account, unused=unused))
         check_no_class_among_features(raw)
@@ -135,6 +130,16 @@ def import_files(
     with replaced(into / files[0].name, files[0]) if into else contextlib.nullcontext():
         staged = write_card(card_file, text)
     return "\n".join([*lines, *_next_steps(name, CATALOG / card_file.name, staged=staged)])
+
+
+def _files_to_read(found: Gathered, given: set[Path], read: Reading) -> tuple[Gathered, list[str]]:
+    """Without those that are no data, or that the user's words leave out; and what an account calls these."""
+    lists = id_lists(read).values()
+    side = side_files(found.origins, given, {*lists, read.edges or "", read.nodes or ""})
+    more = files_not_asked_for(set(found.origins) - side, read, lists)
+    kept = {name: path for name, path in found.origins.items() if name not in side | more}
+    left = [f"{file}{NO_DATA if file in side else NOT_READ}" for file in sorted(side | more)]
+    return replace_fields(found, origins=kept), left
 
 
 def _check_nothing_left_out(left: list[str]) -> None:

@@ -24,7 +24,6 @@ def report(raw: RawGraph, graph: Graph, splits: Splits, settings: Settings, orde
     It ends with a reconciliation: lines read and skipped, ids in edges and nodes, values that are no numbers, columns
     that are not used, and whatever is dropped.
 
-
     A remark says what speaks against a result before anything is trained.
 
     Parameters

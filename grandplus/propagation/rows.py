@@ -371,10 +371,6 @@ def _read_shard(file: Path) -> pa.Table:
     return table
 
 
-def _unreadable(error: Exception, file: Path) -> ArtifactError:
-    return ArtifactError(f"can't be read: {error}", where=file)
-
-
 def _other_columns(schema: pa.Schema, file: Path) -> ArtifactError:
     columns = ", ".join(f"{column.name} {column.type}" for column in schema)
     return ArtifactError(f"has columns {columns}", where=file, expected="those of the other rows")

@@ -162,7 +162,7 @@ def replaced(target: Path, new: Path) -> Iterator[None]:
         raise
     if old.exists():
         os.rename(old, removed := _beside(target, "partial"))
-        _remove(removed)
+        remove(removed)
 
 
 def reserve(file: int, size: int) -> None:
@@ -214,7 +214,7 @@ def _publish(folder: Path, target: Path) -> None:
         if error.errno != errno.EXDEV:
             raise
     copy = _beside(target, "copy.partial")  # another file system: copy, then rename
-    _remove(copy)
+    remove(copy)
     shutil.copytree(folder, copy)
     with replaced(target, copy):
         pass
@@ -224,19 +224,25 @@ def _publish(folder: Path, target: Path) -> None:
 def _restore(target: Path) -> None:
     """Undo a replacement that a kill has cut short."""
     old, removed = _beside(target, "old"), _beside(target, "partial")
-    _remove(removed)
+    remove(removed)
     if old.exists():
         if target.exists():
             os.rename(target, removed)
         os.rename(old, target)
-        _remove(removed)
+        remove(removed)
 
 
 def _beside(target: Path, suffix: str) -> Path:
     return target.with_name(f"{target.name}.{suffix}")
 
 
-def _remove(path: Path) -> None:
+def remove(path: Path) -> None:
+    """Remove a file or a folder, if it is there; of a link, the link alone.
+
+    Parameters
+    ----------
+    path : Path
+    """
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from grandplus.runtime.storage import locked
+from grandplus.runtime.storage import locked, remove
 from grandplus.runtime.sums import read_sums, sha256, write_sums
 
 
@@ -146,17 +146,9 @@ def _emptied(folder: Path) -> Path:
     return folder
 
 
-def _delete(path: Path) -> None:
-    """A folder, or a file that damage has put in its place."""
-    if path.is_dir():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)
-
-
 def _remove(entry: Path) -> None:
     """At once for all others, even if this process is killed meanwhile."""
-    _delete(_partial(entry))
+    remove(_partial(entry))
     if entry.exists():
         os.rename(entry, _partial(entry))
-        _delete(_partial(entry))
+        remove(_partial(entry))

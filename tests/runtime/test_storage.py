@@ -282,7 +282,7 @@ def test_a_link_is_replaced_and_what_it_leads_to_stays(tmp_path):
 def test_a_replacement_that_a_kill_cuts_short_leaves_the_old_or_the_new_whole(tmp_path, monkeypatch, kind, killed_at):
     """After each rename, and while the old one is removed; the next replacement begins with what is whole."""
     target, calls = made(tmp_path / "target", "old", kind), 0
-    rename, remove = os.rename, storage._remove
+    rename, remove = os.rename, storage.remove
 
     def counted(do):
         def call(*arguments):
@@ -296,7 +296,7 @@ def test_a_replacement_that_a_kill_cuts_short_leaves_the_old_or_the_new_whole(tm
 
     with monkeypatch.context() as patch:  # the process is gone: nothing is undone
         patch.setattr(os, "rename", counted(rename))
-        patch.setattr(storage, "_remove", counted(remove))
+        patch.setattr(storage, "remove", counted(remove))
         with suppress(Killed), replaced(target, made(tmp_path / "new", "new", kind)):
             pass
     storage._restore(target)

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from grandplus.datasets.arrays.checks import check_compressed, described
+from grandplus.datasets.arrays.memory import check_declared
 from grandplus.datasets.arrays.npz import MAX_COMPRESSION
-from grandplus.runtime import environment
 from grandplus.runtime.errors import GrandPlusError
 
 # What h5py can raise on a damaged file.
@@ -264,6 +264,4 @@ def _size(dataset: Any) -> int:
 
 
 def _check_fits(datasets: list[Any], where: object) -> None:
-    size, free = sum(map(_size, datasets)), environment.memory()
-    if size > free:
-        raise GrandPlusError(f"declares {size:,} bytes", where=where, expected=f"at most {free:,}, the memory at hand")
+    check_declared(sum(map(_size, datasets)), where)

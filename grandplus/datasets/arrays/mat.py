@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
+from grandplus.datasets.arrays.memory import check_taken
 from grandplus.datasets.arrays.npz import MAX_COMPRESSION
-from grandplus.runtime import environment
 from grandplus.runtime.errors import GrandPlusError
-from grandplus.runtime.sizes import size_text
 
 _VERSION_5, _HDF5 = b"MATLAB 5.0 MAT-file", b"MATLAB 7.3 MAT-file"
 _HEADER = 128  # bytes
@@ -101,9 +100,7 @@ def _check_sizes(file: Path) -> None:
             declared = sum(_declared(stream, "<" if head[126:128] == b"IM" else ">", size))
     except (OSError, struct.error, zlib.error, ValueError) as error:
         _raise_unreadable(error, file)
-    if declared * _COPIES > environment.memory():
-        expected = f"at most {size_text(environment.memory())}, the memory at hand"
-        raise GrandPlusError(f"takes {size_text(declared * _COPIES)} to read", where=file, expected=expected)
+    check_taken(declared * _COPIES, file)
 
 
 def _declared(stream: Any, order: str, size: int) -> Iterator[int]:

@@ -152,6 +152,28 @@ def kind_of(values: list[Any]) -> str:
     return NUMBERS if sum(map(_is_number, filled)) * 2 > len(filled) else TEXT
 
 
+def feature_columns(name: str, values: list[Any]) -> dict[str, list[Any]]:
+    """The columns of features that an attribute makes: itself, or one for each place of its vectors.
+
+    Parameters
+    ----------
+    name : str
+    values : list
+
+    Returns
+    -------
+    dict of list
+
+    Examples
+    --------
+    >>> feature_columns("age", [30, 40]), feature_columns("at", [[1, 2], [3, 4]])
+    ({'age': [30, 40]}, {'at 0': [1, 3], 'at 1': [2, 4]})
+    """
+    if kind_of(values) != VECTORS:
+        return {name: values}
+    return {f"{name} {place}": list(part) for place, part in enumerate(zip(*values, strict=True))}
+
+
 def as_text(value: Any) -> str | None:
     """A value of a label or an id as text; true and false as such.
 

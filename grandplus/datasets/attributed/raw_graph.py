@@ -11,7 +11,15 @@ from numpy.typing import NDArray
 
 from grandplus.datasets.account import OF_EDGES, Account, FileAccount
 from grandplus.datasets.arrays.checks import LARGEST_FEATURE, raise_no_feature, raise_weighted
-from grandplus.datasets.attributed.graph import NUMBERS, VECTORS, AttributedGraph, as_number, as_text, kind_of
+from grandplus.datasets.attributed.graph import (
+    NUMBERS,
+    VECTORS,
+    AttributedGraph,
+    as_number,
+    as_text,
+    feature_columns,
+    kind_of,
+)
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import Reading, Source
 from grandplus.datasets.tables.classes import class_numbers, unknown_labels
@@ -148,13 +156,8 @@ def _ids(graph: AttributedGraph, how: Reading) -> pa.Array:
 def _features(graph: AttributedGraph, how: Reading, ids: pa.Array) -> tuple[NDArray[Any], list[str]]:
     columns: dict[str, list[Any]] = {}
     for name, values in graph.attributes.items():
-        if name in (how.id, how.label, *how.ignore):
-            continue
-        if kind_of(values) == VECTORS:
-            parts = zip(*values, strict=True)
-            columns |= {f"{name} {number}": list(part) for number, part in enumerate(parts)}
-        else:
-            columns[name] = values
+        if name not in (how.id, how.label, *how.ignore):
+            columns |= feature_columns(name, values)
     features = np.empty((len(ids), len(columns)))
     for column, (name, values) in enumerate(columns.items()):
         numbers = np.array([np.nan if (number := as_number(value)) is None else number for value in values])

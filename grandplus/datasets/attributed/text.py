@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from grandplus.runtime import environment
+from grandplus.datasets.arrays.memory import check_taken
 from grandplus.runtime.errors import GrandPlusError
-from grandplus.runtime.sizes import size_text
 
 
 def read_text(file: Path, times: int) -> str:
@@ -51,10 +50,7 @@ def check_size(file: Path, times: int) -> None:
     GrandPlusError
     """
     try:
-        size, free = file.stat().st_size * times, environment.memory()
+        size = file.stat().st_size * times
     except OSError as error:
         raise GrandPlusError(f"can't be read: {error.strerror}", where=file) from None
-    if size > free:
-        fix = "write it as a table of edges and one of nodes instead, or set GRANDPLUS_MEMORY"
-        expected = f"at most {size_text(free)}, the memory at hand"
-        raise GrandPlusError(f"takes {size_text(size)} to read", where=file, expected=expected, fix=fix)
+    check_taken(size, file, "write it as a table of edges and one of nodes instead, or set GRANDPLUS_MEMORY")

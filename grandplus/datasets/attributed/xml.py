@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -104,6 +104,57 @@ class Declared:
     name: str
     type: str
     default: Any
+
+
+def the_graph(tree: ElementTree.Element, file: Path) -> ElementTree.Element:
+    """The only ``<graph>`` of a file.
+
+    Parameters
+    ----------
+    tree : Element
+        Its outermost element.
+    file : Path
+
+    Raises
+    ------
+    GrandPlusError
+        There is none, or several.
+    """
+    graphs = tree.findall("graph")
+    if len(graphs) != 1:
+        raise GrandPlusError(f"holds {len(graphs)} graphs", where=file, expected="one")
+    return graphs[0]
+
+
+def declared_by(elements: Iterable[ElementTree.Element], name: str, kind: str, file: Path) -> dict[str, Declared]:
+    """The attributes that elements declare, by the id that values name. A name that repeats has the id after it.
+
+    Parameters
+    ----------
+    elements : iterable of Element
+        Each with an ``id``, and a default in a ``<default>`` within it.
+    name, kind : str
+        The attributes of XML with the name and with the type, for which the id and text stand if they lack.
+    file : Path
+
+    Returns
+    -------
+    dict of Declared
+
+    Raises
+    ------
+    GrandPlusError
+        One has no id, or a default of another type.
+    """
+    declared, names = dict[str, Declared](), set[str]()
+    for element in elements:
+        ident = needed(element, "id", file)
+        called, type_of = element.get(name) or ident, element.get(kind, "string")
+        default = element.find("default")
+        value = None if default is None else typed(default.text, type_of, f"{file}, default of {called}")
+        declared[ident] = Declared(called if called not in names else f"{called} ({ident})", type_of, value)
+        names.add(called)
+    return declared
 
 
 def needed(element: ElementTree.Element, name: str, where: object) -> str:

@@ -47,7 +47,7 @@ def is_there(path: str) -> bool:
     path : str
     """
     file = from_root(path)
-    return file.is_file() or any(above.is_file() for above in file.parents)
+    return file.is_file() or _archive_of(file) is not None
 
 
 def address(place: Place, name: str) -> str:
@@ -107,7 +107,7 @@ def deliver(place: Place, names: list[str], folder: Path, announce: Announce) ->
 def _from_local(paths: dict[str, str], names: list[str], folder: Path) -> Iterator[tuple[str, Path]]:
     for name in names:
         source = from_root(paths[name])
-        archive = next((above for above in source.parents if above.is_file()), None)
+        archive = _archive_of(source)
         if archive is not None:
             unpack_one(archive, source.relative_to(archive).as_posix(), folder / name)
             yield name, folder / name
@@ -115,6 +115,11 @@ def _from_local(paths: dict[str, str], names: list[str], folder: Path) -> Iterat
             yield name, _copied(source, folder / name)
         else:
             raise UnavailableError(f"has no file {source} any more")
+
+
+def _archive_of(file: Path) -> Path | None:
+    """The archive that a path leads into, if it does."""
+    return next((above for above in file.parents if above.is_file()), None)
 
 
 def _from_mirror(variable: str, names: list[str], folder: Path) -> Iterator[tuple[str, Path]]:

@@ -13,7 +13,7 @@ from xml.etree.ElementTree import Element
 
 from grandplus.datasets.attributed.files import read_graph, recognise_graph
 from grandplus.datasets.attributed.graph import AttributedGraph, attributed_graph
-from grandplus.datasets.attributed.xml import Declared, needed, read_xml, typed
+from grandplus.datasets.attributed.xml import Declared, declared_by, needed, read_xml, the_graph, typed
 from grandplus.datasets.formats import tables
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import Reading, Source
@@ -41,10 +41,7 @@ def recognise(files: list[Path], asked: Reading) -> Reading | None:
 
 
 def _graph(file: Path) -> AttributedGraph:
-    graphs = read_xml(file, "gexf").findall("graph")
-    if len(graphs) != 1:
-        raise GrandPlusError(f"holds {len(graphs)} graphs", where=file, expected="one")
-    graph = graphs[0]
+    graph = the_graph(read_xml(file, "gexf"), file)
     of_nodes, of_edges = _declared(graph, "node", file), _declared(graph, "edge", file)
     names, nodes, edges = _named(of_nodes), list(graph.iter("node")), list(graph.iter("edge"))
     return attributed_graph(
@@ -78,18 +75,9 @@ def _label(node: Element, name: str) -> dict[str, Any]:
 
 def _declared(graph: Element, domain: str, file: Path) -> dict[str, Declared]:
     """The attributes of nodes or of edges, by the id that values name."""
-    declared, names = dict[str, Declared](), set[str]()
-    for group in graph.iter("attributes"):
-        if group.get("class") != domain:
-            continue
-        for element in group.findall("attribute"):
-            ident = needed(element, "id", file)
-            name, kind = element.get("title") or ident, element.get("type", "string")
-            default = element.find("default")
-            value = None if default is None else typed(default.text, kind, f"{file}, default of {name}")
-            declared[ident] = Declared(name if name not in names else f"{name} ({ident})", kind, value)
-            names.add(name)
-    return declared
+    groups = (group for group in graph.iter("attributes") if group.get("class") == domain)
+    elements = (element for group in groups for element in group.findall("attribute"))
+    return declared_by(elements, "title", "type", file)
 
 
 def _data(element: Element, declared: dict[str, Declared], file: Path) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from xml.etree.ElementTree import Element
 from grandplus.datasets.account import DRAWING
 from grandplus.datasets.attributed.files import read_graph, recognise_graph
 from grandplus.datasets.attributed.graph import AttributedGraph, attributed_graph
-from grandplus.datasets.attributed.xml import Declared, needed, read_xml, typed
+from grandplus.datasets.attributed.xml import Declared, declared_by, needed, read_xml, the_graph, typed
 from grandplus.datasets.formats import tables
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import Reading, Source
@@ -42,14 +42,12 @@ def recognise(files: list[Path], asked: Reading) -> Reading | None:
 
 def _graph(file: Path) -> AttributedGraph:
     tree = read_xml(file, "graphml")
-    graphs = tree.findall("graph")
-    if len(graphs) != 1:
-        raise GrandPlusError(f"holds {len(graphs)} graphs", where=file, expected="one")
-    if graphs[0].find(".//hyperedge") is not None:
+    graph = the_graph(tree, file)
+    if graph.find(".//hyperedge") is not None:
         raise GrandPlusError("holds edges of more than two nodes (hyperedge)", where=file, expected="pairs of nodes")
     of_nodes, of_edges, drawn = _keys(tree, "node", file), _keys(tree, "edge", file), _drawings(tree)
-    nodes = ((needed(node, "id", file), _data(node, of_nodes, file)) for node in graphs[0].iter("node"))
-    return attributed_graph(file, nodes, _edges(graphs[0], of_edges, file), unused=drawn)
+    nodes = ((needed(node, "id", file), _data(node, of_nodes, file)) for node in graph.iter("node"))
+    return attributed_graph(file, nodes, _edges(graph, of_edges, file), unused=drawn)
 
 
 def _edges(graph: Element, keys: dict[str, Declared], file: Path) -> Iterator[tuple[str, str, dict[str, Any]]]:
@@ -58,18 +56,9 @@ def _edges(graph: Element, keys: dict[str, Declared], file: Path) -> Iterator[tu
 
 
 def _keys(tree: Element, domain: str, file: Path) -> dict[str, Declared]:
-    """The attributes of nodes or of edges, by the id of the key. A name that repeats has the id after it."""
-    keys, names = dict[str, Declared](), set[str]()
-    for element in tree.iter("key"):
-        if element.get("for", "all") not in (domain, "all") or element.get(_DRAWING):
-            continue
-        ident = needed(element, "id", file)
-        name, kind = element.get("attr.name") or ident, element.get("attr.type", "string")
-        default = element.find("default")
-        value = None if default is None else typed(default.text, kind, f"{file}, default of {name}")
-        keys[ident] = Declared(name if name not in names else f"{name} ({ident})", kind, value)
-        names.add(name)
-    return keys
+    """The attributes of nodes or of edges, by the id of the key."""
+    keys = (key for key in tree.iter("key") if key.get("for", "all") in (domain, "all") and not key.get(_DRAWING))
+    return declared_by(keys, "attr.name", "attr.type", file)
 
 
 def _drawings(tree: Element) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ from typing import Any, NoReturn
 
 from scipy import sparse
 
+from grandplus.datasets.arrays.memory import check_taken
 from grandplus.datasets.arrays.npz import MAX_COMPRESSION
 from grandplus.datasets.attributed.beside import reading_beside
 from grandplus.datasets.attributed.graph import AttributedGraph
@@ -28,9 +29,7 @@ from grandplus.datasets.attributed.raw_graph import raw_graph
 from grandplus.datasets.formats import tables
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import Reading, Source
-from grandplus.runtime import environment
 from grandplus.runtime.errors import GrandPlusError
-from grandplus.runtime.sizes import size_text
 
 SUFFIXES = (".mtx", ".mtx.gz")
 _BYTES_OF_ENTRY = 64  # in memory, with the copies that are made
@@ -99,9 +98,7 @@ def _header(file: Path) -> _Header:
     taken = entries * _BYTES_OF_ENTRY + rows * _BYTES_OF_ROW
     if symmetry == "general" and entries * shortest > most + shortest:
         raise GrandPlusError(f"declares {entries:,} entries in {size:,} bytes", where=file, expected="a line for each")
-    if taken > environment.memory():
-        expected = f"at most {size_text(environment.memory())}, the memory at hand"
-        raise GrandPlusError(f"takes {size_text(taken)} to read", where=file, expected=expected)
+    check_taken(taken, file)
     if form == "coordinate":
         _check_lines(file, field)
     return _Header(rows, columns, entries, form == "coordinate", symmetry != "general")
@@ -144,15 +141,16 @@ def _roles(matrices: list[Path], how: Reading) -> tuple[Path, Path | None]:
 
 
 def _graph(file: Path, how: Reading) -> AttributedGraph:
-    return matrix_graph(file, _matrix(file), how, symmetric=_header(file).symmetric)
+    header = _header(file)
+    return matrix_graph(file, _matrix(file, header), how, symmetric=header.symmetric)
 
 
-def _matrix(file: Path) -> Any:
+def _matrix(file: Path, header: _Header) -> Any:
     """A scipy sparse matrix, of a dense one too."""
     from scipy.io import mmread
 
     try:
-        return sparse.csr_array(mmread(file)) if not _header(file).sparse else mmread(file)
+        return mmread(file) if header.sparse else sparse.csr_array(mmread(file))
     except (ValueError, OSError, OverflowError, EOFError, TypeError) as error:
         _raise_unreadable(error, file)
 
@@ -169,5 +167,5 @@ def _with_features(others: dict[str, Path], features: Path | None) -> Iterator[d
         return
     with tempfile.TemporaryDirectory() as folder:
         name = f"{features.name}.npz"
-        sparse.save_npz(Path(folder) / name, sparse.csr_matrix(_matrix(features)), compressed=False)
+        sparse.save_npz(Path(folder) / name, sparse.csr_matrix(_matrix(features, _header(features))), compressed=False)
         yield {**others, name: Path(folder) / name}

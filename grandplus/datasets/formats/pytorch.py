@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from grandplus.datasets.account import Account, FileAccount
 from grandplus.datasets.arrays.checks import described, features_of, labels_of, pick, raise_weighted
 from grandplus.datasets.arrays.masks import splits_of
+from grandplus.datasets.arrays.memory import check_declared
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import Reading, Source
 from grandplus.graph.adjacency import INT32_IDS
@@ -110,9 +111,7 @@ def _check_size(file: Path) -> None:
     except (zipfile.BadZipFile, OSError, ValueError, LookupError, RuntimeError) as error:
         found = f"is no file of PyTorch 1.6 or later: {error}"
         raise GrandPlusError(found, where=file, expected="a dictionary of tensors", fix=ADVICE) from None
-    if declared > environment.memory():
-        expected = f"at most {environment.memory():,}, the memory at hand"
-        raise GrandPlusError(f"declares {declared:,} bytes", where=file, expected=expected)
+    check_declared(declared, file)
 
 
 def _array(tensor: Any, where: str) -> NDArray[Any]:

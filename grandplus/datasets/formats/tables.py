@@ -1,8 +1,8 @@
 """An edge table, a node table with the labels, and features in it or in a file of their own.
 
 Tables are text or Parquet (``tables.look``, ``tables.table``), and features in a file of their own are what
-``tables.feature_files`` reads. Edge lists of SNAP, csv and json of MUSAE, and most exports of databases are such tables.
-The card says under ``source.read`` which file and column holds what; ``tables.roles`` guesses it at import.
+``tables.feature_files`` reads. Edge lists of SNAP, csv and json of MUSAE, and most exports of databases are such
+tables. The card says under ``source.read`` which file and column holds what; ``tables.roles`` guesses it at import.
 """
 
 from __future__ import annotations

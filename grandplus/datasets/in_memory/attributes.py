@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from grandplus.datasets.attributed.graph import NUMBERS, VECTORS, as_number, kind_of
+from grandplus.datasets.attributed.graph import NUMBERS, VECTORS, as_number, feature_columns, kind_of
 from grandplus.datasets.tables.names import IDS, LABELS
 from grandplus.runtime.errors import ArgumentError
 
@@ -83,11 +83,7 @@ class NodeAttributes:
             if name not in self.values:
                 held = ", ".join(list(self.values)[:_LISTED]) or "none"
                 raise ArgumentError(f"X names the attribute {name!r}", where="graph", expected=f"one of {held}")
-            values = self.values[name]
-            if kind_of(values) == VECTORS:
-                columns |= {f"{name} {place}": list(part) for place, part in enumerate(zip(*values, strict=True))}
-            else:
-                columns[name] = values
+            columns |= feature_columns(name, self.values[name])
         for name, values in columns.items():
             wrong = next((row for row, value in enumerate(values) if as_number(value) is None), None)
             if wrong is not None:
