@@ -26,8 +26,8 @@ experiments: .venv/ready ## all experiments: what differs and what came out
 queue: .venv/ready ## run the queued experiments, and the stages that they share once
 	@grandplus queue
 
-bench: .venv/ready ## measure GFPush, power iteration, training and embedding against their references; minutes, on an idle machine
-	@failed=0; for part in gfpush power training embedding; do python -m benchmarks.$$part || failed=1; done; exit $$failed
+bench: .venv/ready ## measure each kernel against its reference, beside the last release; minutes, on an idle machine
+	python -m benchmarks
 
 faults: .venv/ready ## kill every stage in every way, three times each, and damage its files; twenty minutes
 	GRANDPLUS_KILLS=3 GRANDPLUS_FAULTS_TABLE=tests/faults/table.csv python -m pytest tests/faults
