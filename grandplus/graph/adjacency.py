@@ -17,9 +17,11 @@ from numpy.typing import NDArray
 
 from grandplus.graph.files import map_array
 from grandplus.graph.symmetrize import symmetrize
+from grandplus.runtime.digests import State, remembered, state_of
 from grandplus.runtime.errors import ArgumentError, ArtifactError
 from grandplus.runtime.paths import as_path
 
+FILES = ("indptr.npy", "indices.npy")
 INT32_IDS = 2**31  # node ids below this are stored as int32
 
 
@@ -33,11 +35,14 @@ class Adjacency:
     indices : int32 or int64 (stored entries,)
     folder : Path or None
         The folder that it was loaded from. Another process is then sent this path, and loads the arrays itself.
+    opened : list or None
+        The state of its files when they were loaded, see `grandplus.runtime.digests`.
     """
 
     indptr: NDArray[np.int64]
     indices: NDArray[Any]
     folder: Path | None = None
+    opened: State | None = None
 
     @property
     def nodes(self) -> int:
@@ -52,15 +57,15 @@ class Adjacency:
     @functools.cached_property
     def fingerprint(self) -> str:
         """SHA-256 of the structure, by which rows name the graph that they belong to."""
-        digest = hashlib.sha256(self.indptr.data)
-        digest.update(self.indices.data)
-        return digest.hexdigest()
+        if self.folder:
+            return remembered("structure", [self.folder / name for name in FILES], self._digest, self.opened)
+        return self._digest()
 
     def save(self, folder: Path | str) -> None:
         """Write both arrays into an existing folder."""
         folder = as_path(folder, "folder")
-        np.save(folder / "indptr.npy", self.indptr)
-        np.save(folder / "indices.npy", self.indices)
+        for name, array in zip(FILES, (self.indptr, self.indices), strict=True):
+            np.save(folder / name, array)
 
     @classmethod
     def load(cls, folder: Path | str) -> Adjacency:
@@ -72,7 +77,14 @@ class Adjacency:
             A file is missing or damaged.
         """
         folder = as_path(folder, "folder").absolute()
-        return cls(map_array(folder / "indptr.npy"), map_array(folder / "indices.npy"), folder)
+        files = [folder / name for name in FILES]
+        indptr, indices = map(map_array, files)
+        return cls(indptr, indices, folder, state_of(files))
+
+    def _digest(self) -> str:
+        digest = hashlib.sha256(self.indptr.data)
+        digest.update(self.indices.data)
+        return digest.hexdigest()
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self.folder:

@@ -8,6 +8,7 @@ is the same file.
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ from typing import Any
 
 from grandplus.pipeline.dependencies import Stage, code_of, read_stage
 from grandplus.pipeline.settings import Settings
+from grandplus.runtime.digests import remembered
 from grandplus.runtime.errors import ArtifactError
 from grandplus.runtime.storage import key_of, scratch
 from grandplus.runtime.sums import SUMS, read_sums, sha256, write_sums
@@ -84,7 +86,7 @@ def checked(folder: Path, *names: str) -> dict[str, str]:
         file = folder / name
         if name not in sums or not file.is_file():
             raise ArtifactError("no such file", where=file)
-        digest = sha256(file)
+        digest = remembered("sha256", [file], functools.partial(sha256, file))
         if digest != sums[name]:
             _mark(file, folder / SUMS)  # either may be the damaged one
             raise ArtifactError(f"is damaged: its SHA-256 is {digest}", where=file, expected=sums[name])

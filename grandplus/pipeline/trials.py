@@ -10,7 +10,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import scipy.sparse as sp
-import torch
 
 from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Splits
@@ -142,6 +141,8 @@ class _Run:
 
 def _train_trial(run: _Run, trial: int) -> int:
     """Train one trial, in a process of its own; its model appears last, so it marks the end."""
+    import torch  # here, as the process that waits for the trials needs none
+
     torch.set_num_threads(1)  # trials run side by side, and one thread gives the same bytes anywhere
     settings, graph = run.settings, Graph.load(run.graph)
     split, rows = Splits.load(run.graph).of(trial), None

@@ -14,7 +14,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special
 
 from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Nodes, Splits
@@ -195,7 +195,7 @@ def least_confidence(confidence: NDArray[Any], correct: NDArray[Any]) -> float |
     first = np.searchsorted(ascending, thresholds)
     count = len(ascending) - first
     hits = np.append(np.cumsum(right[::-1])[::-1], 0)[first]
-    limit = np.where(hits > 0, stats.beta.ppf(1 - CERTAINTY, np.maximum(hits, 1), count - hits + 1), 0)
+    limit = np.where(hits > 0, special.betaincinv(np.maximum(hits, 1), count - hits + 1, 1 - CERTAINTY), 0)
     supported = np.flatnonzero(limit >= PRECISION)
     if not len(supported):
         return None

@@ -19,6 +19,7 @@ A dataset card may name another variable than ``GRANDPLUS_MIRROR`` for its mirro
 
 from __future__ import annotations
 
+import ctypes
 import os
 import re
 import tempfile
@@ -107,9 +108,9 @@ def device() -> str:
         ``GRANDPLUS_DEVICE`` is no device, or is cuda and there is no usable GPU.
     """
     value = requested_device()
-    if value == "cpu":
-        return value
-    import torch  # here, as most stages need none
+    if value == "cpu" or (value == "auto" and not _has_gpu_driver()):
+        return "cpu"  # torch, whose import takes a second, isn't asked
+    import torch
 
     if torch.cuda.is_available():
         return "cuda"
@@ -136,6 +137,15 @@ def requested_device() -> str:
     if value not in ("auto", "cpu", "cuda"):
         raise GrandPlusError(f"GRANDPLUS_DEVICE is {value!r}", expected="auto, cpu or cuda")
     return value
+
+
+def _has_gpu_driver() -> bool:
+    """Whether the system has a driver that PyTorch's device cuda needs: NVIDIA's, or AMD's for builds with ROCm."""
+    try:
+        ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return Path("/dev/kfd").exists()
+    return True
 
 
 def scheduler() -> str | None:
@@ -177,6 +187,12 @@ def scratch_folder() -> Path:
         It can't be made.
     """
     return _made(_scratch_root(), "GRANDPLUS_SCRATCH")
+
+
+def existing_scratch_folder() -> Path | None:
+    """The folder of unfinished work; None where there is none, as outside a project."""
+    folder = _scratch_root()
+    return folder if folder.is_dir() else None
 
 
 def mirror_folder(variable: str = "GRANDPLUS_MIRROR") -> Path | None:

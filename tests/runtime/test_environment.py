@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
+import sys
+import textwrap
 from pathlib import Path
 
 import psutil
@@ -124,8 +127,21 @@ def test_device(monkeypatch, value, has_gpu, expected):
     monkeypatch.delenv("GRANDPLUS_DEVICE", raising=False)
     if value is not None:
         monkeypatch.setenv("GRANDPLUS_DEVICE", value)
+    monkeypatch.setattr(environment, "_has_gpu_driver", lambda: True)
     monkeypatch.setattr("torch.cuda.is_available", lambda: has_gpu)
     assert device() == expected
+
+
+def test_torch_is_not_imported_where_no_driver_is():
+    program = """
+        import sys
+        from grandplus.runtime import environment
+        environment._has_gpu_driver = lambda: False
+        print(environment.device(), "torch" in sys.modules)
+    """
+    command = [sys.executable, "-c", textwrap.dedent(program)]
+    done = subprocess.run(command, env=os.environ | {"GRANDPLUS_DEVICE": "auto"}, capture_output=True, text=True)
+    assert done.stdout.split() == ["cpu", "False"]
 
 
 @pytest.mark.parametrize("value", ["gpu", "CPU", "cuda:0", "cpu,cuda"])
