@@ -153,9 +153,6 @@ def build_adjacency(edges: NDArray[Any], nodes: int) -> tuple[Adjacency, dict[st
     >>> facts
     {'edges': 2, 'merged_duplicates': 1, 'dropped_self_loops': 1, 'isolated_nodes': 1}
     """
-    if edges.size and (edges.min() < 0 or edges.max() >= nodes):
-        bad = int(edges.min() if edges.min() < 0 else edges.max())
-        raise ArgumentError(f"an edge names node {bad}", expected=f"ids from 0 to {nodes - 1}")
     indptr, indices, loops = symmetrize(edges, nodes, np.int32 if nodes <= INT32_IDS else np.int64)
     undirected = len(indices) // 2
     facts = {

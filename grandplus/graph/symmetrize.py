@@ -1,22 +1,28 @@
-"""Edges in any order -> symmetric CSR with sorted rows, in the memory of the result.
+"""Edges in any order -> symmetric CSR with sorted rows, by all threads.
 
-The edges are only ever read piece by piece, so they may be memory-mapped. Both directions of each
-are counted, placed by counting sort, sorted row by row, and merged where they stand.
+Memory is bound by random access, so both directions of each edge are first distributed over blocks of consecutive rows,
+which fit the cache (a radix pass); then each block is sorted by itself, and repeated entries are dropped. The blocks
+lie where the result will be, so besides the result there are only two bytes for each of its entries.
+
+The edges are only ever read piece by piece, so they may be memory-mapped.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
+from numba import types
 from numpy.typing import NDArray
 
-from grandplus.kernels.compiled import IDS, INT64, kernel, writable
+from grandplus.kernels.compiled import IDS, INT64, UINT16, jitable, kernel, writable
 from grandplus.runtime import pools
+from grandplus.runtime.errors import ArgumentError
 
 PIECE = 2**22  # edges read at a time
-BLOCK = 2**14  # rows sorted in a task
+ENTRIES = 2**19  # in a block, on average: 3 MB
+ROWS = 2**16  # in a block, at most: their numbers within it have two bytes
 
 
 def symmetrize(
@@ -27,7 +33,6 @@ def symmetrize(
     Parameters
     ----------
     edges : int32 or int64 (2, E)
-        Ids from 0 to ``nodes`` - 1.
     nodes : int
         n.
     index_type : {int32, int64}
@@ -40,81 +45,138 @@ def symmetrize(
         Sorted within rows.
     loops : int
         How many entries were self-loops.
+
+    Raises
+    ------
+    ArgumentError
+        An id is not in 0 .. n - 1.
+
+    Examples
+    --------
+    >>> indptr, indices, loops = symmetrize(np.array([[0, 1, 2], [1, 0, 2]]), 3, np.int32)
+    >>> indptr.tolist(), indices.tolist(), loops
+    ([0, 1, 2, 2], [1, 0], 1)
     """
+    starts = range(0, edges.shape[1], PIECE)
+    shift = _shift(edges.shape[1], nodes)
+    blocks = -(-nodes >> shift) if nodes else 0
+    counts = np.zeros((len(starts), blocks), np.int64)  # entries by piece and block, then where these begin
+
+    def count(number: int, start: int) -> None:
+        piece = _piece(edges, start)
+        _check(piece, nodes)
+        _count(*piece, shift, counts[number])
+
+    _for_each(count, range(len(starts)), starts)
+    bounds = np.append(0, np.cumsum(counts.sum(axis=0)))
+    indices, local = np.empty(bounds[-1], index_type), np.empty(bounds[-1], np.uint16)
+    free = bounds[:-1] + np.cumsum(counts, axis=0) - counts
+
+    def distribute(number: int, start: int) -> None:
+        _distribute(*_piece(edges, start), shift, free[number], indices, local)
+
+    _for_each(distribute, range(len(starts)), starts)
     indptr = np.zeros(nodes + 1, np.int64)
-    loops = sum(_count(*piece, indptr) for piece in _pieces(edges))
+
+    def sort(block: int) -> None:
+        entries = slice(bounds[block], bounds[block + 1])
+        degrees = indptr[1 + (block << shift) : 1 + (block + 1 << shift)]
+        _sort(indices[entries].copy(), local[entries], indices[entries], degrees)
+
+    _for_each(sort, range(blocks))
     np.cumsum(indptr, out=indptr)
-    indices = np.empty(2 * (edges.shape[1] - loops), index_type)
-    free = indptr[:-1].copy()
-    for piece in _pieces(edges):
-        _place(*piece, free, indices)
+    _close_gaps(indptr, bounds, shift, indices)
+    return indptr, indices[: indptr[-1]], edges.shape[1] - len(indices) // 2
 
-    def sort(start: int) -> None:
-        _sort(indptr[start : start + BLOCK + 1], indices)
 
-    for _ in pools.map_threads(sort, range(0, nodes, BLOCK)):
+def _shift(edges: int, nodes: int) -> int:
+    """The power of two of the rows in a block."""
+    rows = min(ROWS, max(1, ENTRIES * nodes // max(2 * edges, 1)))
+    return int(rows).bit_length() - 1
+
+
+def _for_each(function: Callable[..., None], *arguments: Iterable[Any]) -> None:
+    for _ in pools.map_threads(function, *arguments):
         pass
-    left = _merge(indptr, indices)
-    return indptr, indices[:left], loops
 
 
-def _pieces(edges: NDArray[Any]) -> Iterator[NDArray[Any]]:
-    for start in range(0, edges.shape[1], PIECE):
-        yield np.ascontiguousarray(edges[:, start : start + PIECE])
+def _piece(edges: NDArray[Any], start: int) -> NDArray[Any]:
+    return np.ascontiguousarray(edges[:, start : start + PIECE])
 
 
-@kernel(IDS, IDS, writable(INT64))
-def _count(sources, targets, indptr):
-    """Add each degree to the next node's entry of ``indptr``; returns how many edges are self-loops."""
-    loops = 0
-    for i in range(len(sources)):
-        u, v = sources[i], targets[i]
-        if u == v:
-            loops += 1
-        else:
-            indptr[u + 1] += 1
-            indptr[v + 1] += 1
-    return loops
+def _check(piece: NDArray[Any], nodes: int) -> None:
+    for bad in (piece.min(), piece.max()):
+        if not 0 <= bad < nodes:
+            raise ArgumentError(f"an edge names node {bad}", expected=f"ids from 0 to {nodes - 1}")
 
 
-@kernel(IDS, IDS, writable(INT64), writable(IDS))
-def _place(sources, targets, free, indices):
-    """Write both directions of each edge to the first free entry of its row."""
+@kernel(IDS, IDS, types.int64, writable(INT64))
+def _count(sources, targets, shift, counts):
+    """How many entries a piece of the edges has in each block."""
     for i in range(len(sources)):
         u, v = sources[i], targets[i]
         if u != v:
-            indices[free[u]] = v
-            free[u] += 1
-            indices[free[v]] = u
-            free[v] += 1
+            counts[u >> shift] += 1
+            counts[v >> shift] += 1
 
 
-@kernel(INT64, writable(IDS))
-def _sort(indptr, indices):
-    """Sort each row, by insertion where it is short."""
-    for row in range(len(indptr) - 1):
-        start, end = indptr[row], indptr[row + 1]
-        if end - start > 32:
-            indices[start:end].sort()
-            continue
-        for i in range(start + 1, end):
-            value, j = indices[i], i
-            while j > start and indices[j - 1] > value:
-                indices[j] = indices[j - 1]
-                j -= 1
-            indices[j] = value
+@kernel(IDS, IDS, types.int64, writable(INT64), writable(IDS), writable(UINT16))
+def _distribute(sources, targets, shift, free, indices, local):
+    """Write both directions of each edge to the first free entry of its block."""
+    low = (1 << shift) - 1
+    for i in range(len(sources)):
+        u, v = sources[i], targets[i]
+        if u != v:
+            entry = free[u >> shift]
+            free[u >> shift] = entry + 1
+            indices[entry], local[entry] = v, u & low
+            entry = free[v >> shift]
+            free[v >> shift] = entry + 1
+            indices[entry], local[entry] = u, v & low
 
 
-@kernel(writable(INT64), writable(IDS))
-def _merge(indptr, indices):
-    """Drop repeated entries, in place; returns how many are left."""
-    kept = end = 0
-    for row in range(len(indptr) - 1):
-        start, end = end, indptr[row + 1]
-        for i in range(start, end):
-            if i == start or indices[i] != indices[i - 1]:
-                # indices[i - 1] still has its value: what was written lies before it, or was that value.
+@kernel(IDS, UINT16, writable(IDS), writable(INT64))
+def _sort(targets, rows, indices, degrees):
+    """Sort the entries of a block by row and within rows, each once, and count those of each row."""
+    start = np.zeros(len(degrees) + 1, np.int64)
+    for row in rows:
+        start[row + 1] += 1
+    for row in range(len(degrees)):
+        start[row + 1] += start[row]
+    free = start[:-1].copy()
+    for i in range(len(rows)):
+        indices[free[rows[i]]] = targets[i]
+        free[rows[i]] += 1
+    kept = 0
+    for row in range(len(degrees)):
+        _sort_row(indices[start[row] : start[row + 1]])
+        first = kept
+        for i in range(start[row], start[row + 1]):
+            if kept == first or indices[i] != indices[kept - 1]:
                 indices[kept] = indices[i]
                 kept += 1
-        indptr[row + 1] = kept
-    return kept
+        degrees[row] = kept - first
+
+
+@jitable
+def _sort_row(row):
+    """By insertion where it is short."""
+    if len(row) > 32:
+        row.sort()
+        return
+    for i in range(1, len(row)):
+        value, j = row[i], i
+        while j > 0 and row[j - 1] > value:
+            row[j] = row[j - 1]
+            j -= 1
+        row[j] = value
+
+
+@kernel(INT64, INT64, types.int64, writable(IDS))
+def _close_gaps(indptr, bounds, shift, indices):
+    """Move each block's entries, which are at its start, behind those of the blocks before it."""
+    for block in range(len(bounds) - 1):
+        to, end = indptr[block << shift], indptr[min(block + 1 << shift, len(indptr) - 1)]
+        if to < bounds[block]:
+            for i in range(end - to):
+                indices[to + i] = indices[bounds[block] + i]

@@ -32,10 +32,11 @@ from grandplus.runtime.storage import locked
 Type: TypeAlias = Any  # a numba type, or several in a tuple, of which the argument's dtype chooses one
 
 # One-dimensional C-ordered arrays that a kernel reads; they may be writable too.
-UINT8, INT32, INT64, UINT32, UINT64, FLOAT32, FLOAT64 = (
+UINT8, UINT16, INT32, INT64, UINT32, UINT64, FLOAT32, FLOAT64 = (
     types.Array(scalar, 1, "C", readonly=True)
     for scalar in (
         types.uint8,
+        types.uint16,
         types.int32,
         types.int64,
         types.uint32,

@@ -17,6 +17,7 @@ from typing import Any
 
 from grandplus.pipeline.dependencies import Stage, code_of, read_stage
 from grandplus.pipeline.settings import Settings
+from grandplus.runtime import pools
 from grandplus.runtime.digests import remembered
 from grandplus.runtime.errors import ArtifactError
 from grandplus.runtime.storage import key_of, scratch
@@ -58,7 +59,9 @@ def output(stage: str, settings: Settings, *, sums: bool = True, **more: Any) ->
     with scratch(stage, _key(read, settings, more), read.outputs[0]) as folder:
         yield folder
         if sums:
-            write_sums(folder, {file.name: sha256(file) for file in sorted(folder.iterdir()) if file.name != SUMS})
+            files = [file for file in sorted(folder.iterdir()) if file.name != SUMS]
+            digests = pools.map_threads(sha256, files)
+            write_sums(folder, {file.name: digest for file, digest in zip(files, digests, strict=True)})
 
 
 def checked(folder: Path, *names: str) -> dict[str, str]:
@@ -82,15 +85,19 @@ def checked(folder: Path, *names: str) -> dict[str, str]:
         A file is missing, or is not what the earlier stage wrote.
     """
     sums = listed(folder)
-    for name in names or sorted(sums):
-        file = folder / name
-        if name not in sums or not file.is_file():
+    files = [folder / name for name in names or sorted(sums)]
+    for file in files:
+        if file.name not in sums or not file.is_file():
             raise ArtifactError("no such file", where=file)
-        digest = remembered("sha256", [file], functools.partial(sha256, file))
-        if digest != sums[name]:
+    for file, digest in zip(files, pools.map_threads(_sha256, files), strict=True):
+        if digest != sums[file.name]:
             _mark(file, folder / SUMS)  # either may be the damaged one
-            raise ArtifactError(f"is damaged: its SHA-256 is {digest}", where=file, expected=sums[name])
-    return {name: sums[name] for name in names or sorted(sums)}
+            raise ArtifactError(f"is damaged: its SHA-256 is {digest}", where=file, expected=sums[file.name])
+    return {file.name: sums[file.name] for file in files}
+
+
+def _sha256(file: Path) -> str:
+    return remembered("sha256", [file], functools.partial(sha256, file))
 
 
 def _key(stage: Stage, settings: Settings, more: dict[str, Any]) -> str:

@@ -87,8 +87,19 @@ def test_pieces_and_narrow_ids_change_nothing(edges, piece, narrow):
     given.flags.writeable = False
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(symmetrize, "PIECE", piece)
-        patch.setattr(symmetrize, "BLOCK", piece)
+        patch.setattr(symmetrize, "ENTRIES", piece)
         found, other_facts = build_adjacency(given, edges.nodes)
+    assert same(found, expected)
+    assert other_facts == facts
+
+
+@given(graphs(), st.sampled_from([1, 2, 4, 2**16]), st.sampled_from([1, 4, 64]))
+def test_rows_a_block_change_nothing(edges, rows, entries):
+    expected, facts = build_adjacency(edges.array, edges.nodes)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(symmetrize, "ROWS", rows)
+        patch.setattr(symmetrize, "ENTRIES", entries)
+        found, other_facts = build_adjacency(edges.array, edges.nodes)
     assert same(found, expected)
     assert other_facts == facts
 
