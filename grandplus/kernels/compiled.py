@@ -74,6 +74,16 @@ def matrix(array: Type, ndim: int = 2) -> Type:
     return _each(array, lambda kind: kind.copy(ndim=ndim))
 
 
+def some_columns(array: Type) -> Type:
+    """The type of a matrix that may be some columns of a wider one.
+
+    Parameters
+    ----------
+    array : numba array type, or a tuple of such
+    """
+    return _each(array, lambda kind: kind.copy(layout="A"))
+
+
 def kernel(*signature: Type) -> Callable[[Callable[..., Any]], Kernel]:
     """Decorator: machine code in place of a Python function, for arguments of these types.
 

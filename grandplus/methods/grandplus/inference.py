@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from grandplus.graph.features import Features
 from grandplus.graph.graph import Graph
-from grandplus.methods.grandplus.fused.csr import CSR
 from grandplus.propagation.columns import propagate_columns
 from grandplus.propagation.plan import Plan
 from grandplus.runtime import pools
@@ -65,8 +64,10 @@ def _multiply(features: Features, weight: NDArray[np.float32], out: NDArray[np.f
         indptr = (features.indptr[start : end + 1] - first).astype(np.int32)
         # Copies, as PyTorch warns of arrays that can't be written to.
         indices, data = features.indices[first:last].copy(), features.data[first:last].copy()
-        part = CSR(indptr, indices, data, len(weight))
-        out[start:end] = part.multiply(dense).numpy()
+        ids, starts, shares = (torch.from_numpy(array) for array in (indices, indptr, data))
+        # A sum of weighted rows is an embedding bag. Its kernel prefetches, as the table is larger than the cache.
+        part = torch.embedding_bag(dense, ids, starts, False, 0, False, shares, include_last_offset=True)[0]
+        out[start:end] = part.numpy()
 
     for _ in pools.map_threads(multiply, range(0, len(out), ROWS_AT_ONCE)):
         pass

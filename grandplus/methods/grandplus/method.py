@@ -91,15 +91,11 @@ def _train(
         watched_inputs, watched_labels = compute.undropped(watched), torch.from_numpy(labels[watched]).to(device)
         parts = {"train": slice(len(split.train)), "val": slice(len(split.train), None)}
         for step, (labelled, unlabelled) in enumerate(batches(split, settings, rng)):
-            inputs: Any = compute.augmented(np.concatenate([labelled, unlabelled]))  # (M · b, d), sparse or dense
             weight = warmup_weight(step, lambda_max=settings.lambda_max, warmup=settings.warmup)
-            logits = compute.logits(inputs).view(settings.augmentations, -1, len(task.graph.classes))
-            loss, consistency = compute.losses(logits, torch.from_numpy(labels[labelled]).to(device), weight)
-            if not math.isfinite(loss.item()):
-                message = f"the loss became {loss.item()} at step {step}"
+            loss, consistency = compute.step(np.concatenate([labelled, unlabelled]), labels[labelled], weight)
+            if not math.isfinite(loss):
+                message = f"the loss became {loss} at step {step}"
                 raise GrandPlusError(message, fix="lower train.lr, or set train.clip")
-            loss.backward()  # type: ignore[no-untyped-call]
-            compute.adam.step()
             if step % VALIDATE_EVERY:
                 continue
             scores, outputs = {"step": float(step), "consistency_loss": consistency}, mlp.evaluate(watched_inputs)
@@ -148,6 +144,16 @@ class Plain:
         self.values = torch.tensor(task.rows.values).to(home)  # (r, k)
         self.adam = Adam(mlp.parameters(), settings.lr, settings.weight_decay, settings.clip, mlp.embedding)
 
+    def step(self, nodes: Nodes, labels: NDArray[np.int64], weight: float) -> tuple[float, float]:
+        """Train on nodes (b,), of which the first have these labels (l,): the total loss, the consistency loss."""
+        logits = self.logits(self.augmented(nodes)).view(self.settings.augmentations, len(nodes), -1)
+        supervised = supervised_loss(logits[:, : len(labels)], torch.from_numpy(labels).to(self.device))
+        consistency = consistency_loss(logits[:, len(labels) :], self.settings)
+        loss = supervised + weight * consistency  # Eq. 14
+        loss.backward()  # type: ignore[no-untyped-call]
+        self.adam.step()
+        return loss.item(), consistency.item()
+
     def augmented(self, nodes: Nodes) -> Tensor:
         """Random propagation (Eq. 8): X̄_s = Σ z_v Π̃(s,v) X_v, with z drawn for each entry of a row: (M · b, d)."""
         rows = np.tile(self.positions(nodes), self.settings.augmentations)
@@ -179,12 +185,6 @@ class Plain:
             inputs = self.mlp.embedding(inputs)  # H = X̄W⁰ (Eq. 9)
         regularised = functools.partial(layer_input, augmentations=self.settings.augmentations, noise=self.noise)
         return self.mlp.forward(inputs, regularised)
-
-    def losses(self, logits: Tensor, labels: Tensor, weight: float) -> tuple[Tensor, float]:
-        """Supervised + λ · consistency (Eq. 14), and the latter; of logits (M, b, C) and labels (l,)."""
-        supervised = supervised_loss(logits[:, : len(labels)], labels)
-        consistency = consistency_loss(logits[:, len(labels) :], self.settings)
-        return supervised + weight * consistency, consistency.item()
 
 
 def supervised_loss(logits: Tensor, labels: Tensor) -> Tensor:

@@ -17,7 +17,7 @@ from grandplus.methods.files import load_model
 from grandplus.methods.grandplus.adam import Adam
 from grandplus.methods.grandplus.fused.adam import Adam as FusedAdam
 from grandplus.methods.grandplus.fused.csr import Factors
-from grandplus.methods.grandplus.fused.embedding import Columns, take_rows
+from grandplus.methods.grandplus.fused.embedding import Embedded
 from grandplus.methods.grandplus.method import fit
 from grandplus.methods.grandplus.mlp import MLP, Embedding, Snapshot
 from grandplus.methods.protocol import Task
@@ -37,29 +37,43 @@ def some_factors(rng, columns=FEATURES):
 
 
 class Fused:
-    """Products of a training batch, and their optimizer, by kernels."""
+    """A training batch by kernels: products, gradients of these, and the optimizer."""
 
-    Adam = FusedAdam
-
-    def __init__(self, embedding):
-        self.embedding, self.columns = embedding, Columns(FEATURES)
+    def __init__(self, embedding, parameters=(), lr=0.0, weight_decay=0.0, clip=0.0):
+        self.embedding, self.parameters = embedding, list(parameters)
+        self.adam = FusedAdam(self.parameters, lr, weight_decay, clip, embedding)
+        self.layer = Embedded(embedding, self.adam)
 
     def products(self, mixing, features):
-        columns, narrow = self.columns.used(csr_of(features))
-        rows = torch.from_numpy(take_rows(self.embedding.weight.numpy(), columns))
-        return Factors((csr_of(mixing), narrow)) @ self.embedding.use(torch.from_numpy(columns), rows)
+        return torch.from_numpy(self.layer.forward(Factors((csr_of(mixing), csr_of(features))), None)).clone()
+
+    def backward(self, products, upstream):
+        """Of the embedding's rows, and those that PyTorch has found for the other parameters."""
+        self.layer.backward(upstream.numpy())
+        return self.adam.gradients[self.embedding.rows]
+
+    def step(self):
+        for parameter in self.parameters:
+            self.adam.take(parameter, parameter.grad.numpy())
+        self.adam.step()
 
 
 class Plain:
     """The same by PyTorch."""
 
-    Adam = Adam
-
-    def __init__(self, embedding):
-        self.embedding = embedding
+    def __init__(self, embedding, parameters=(), lr=0.0, weight_decay=0.0, clip=0.0):
+        self.embedding, self.parameters = embedding, list(parameters)
+        self.adam = Adam(self.parameters or [torch.zeros(1, requires_grad=True)], lr, weight_decay, clip, embedding)
 
     def products(self, mixing, features):
         return self.embedding(torch.from_numpy(mixing @ features).to_sparse())
+
+    def backward(self, products, upstream):
+        products.backward(upstream)
+        return self.embedding.rows.grad.numpy()
+
+    def step(self):
+        self.adam.step()
 
 
 WAYS = pytest.mark.parametrize("way", [Fused, Plain])
@@ -70,20 +84,31 @@ def used_by(mixing, features, way):
     return (features if way is Fused else mixing @ features).any(axis=0)
 
 
+def train(batch, mlp, mixing, features):
+    """A step, in which the layers after the embedding are PyTorch's."""
+    products = batch.products(mixing, features)
+    inputs = products.detach().clone().requires_grad_()
+    mlp.zero_grad()
+    mlp(inputs).square().sum().backward()
+    batch.backward(products, inputs.grad)
+    batch.step()
+
+
 @WAYS
 def test_product_and_gradient_are_those_of_dense_matrices(way):
     mixing, features = some_factors(np.random.default_rng(0))
     embedding = Embedding(FEATURES, 7)
     dense = embedding.weight.clone().requires_grad_()
     expected = torch.from_numpy(mixing @ features) @ dense
-    actual = way(embedding).products(mixing, features)
+    batch = way(embedding)
+    actual = batch.products(mixing, features)
     torch.testing.assert_close(actual, expected, atol=1e-6, rtol=1e-5)
     upstream = torch.randn(4, 7)
     expected.backward(upstream)
-    actual.backward(upstream)
+    of_rows = batch.backward(actual, upstream)
     assert embedding.columns.tolist() == np.flatnonzero(used_by(mixing, features, way)).tolist()
     gradient = torch.zeros_like(dense)
-    gradient[embedding.columns] = embedding.rows.grad
+    gradient[embedding.columns] = torch.from_numpy(of_rows)
     torch.testing.assert_close(gradient, dense.grad, atol=1e-6, rtol=1e-5)
 
 
@@ -100,13 +125,13 @@ def test_without_training_all_rows_serve(train_settings, make):
 def test_untouched_rows_and_their_moments_stay_bit_for_bit(train_settings, way, clip):
     rng = np.random.default_rng(2)
     mlp = MLP(FEATURES, 3, train_settings(embed=True))
-    batch, adam = way(mlp.embedding), way.Adam(mlp.parameters(), 0.1, 0.01, clip, mlp.embedding)
+    batch = way(mlp.embedding, mlp.parameters(), 0.1, 0.01, clip)
+    adam = batch.adam
     for columns in (FEATURES, 50, 20):
         parts = [np.asarray(part) for part in (mlp.embedding.weight, adam._first)]
         before = [part.copy() for part in parts]
         mixing, features = some_factors(rng, columns)
-        mlp(batch.products(mixing, features)).square().sum().backward()
-        adam.step()
+        train(batch, mlp, mixing, features)
         used, reached = used_by(mixing, features, way), (mixing @ features).any(axis=0)
         after = [np.asarray(part) for part in (mlp.embedding.weight, adam._first)]
         for part, earlier in zip(after, before, strict=True):
@@ -123,14 +148,12 @@ def test_rows_move_along_their_gradients(way, weight_decay):
     embedding.weight.normal_()
     table, first, second = embedding.weight.numpy().astype(np.float64), np.zeros((FEATURES, 5)), np.zeros(5)
     lr, rng = 0.05, np.random.default_rng(3)
-    batch, adam = way(embedding), way.Adam([torch.zeros(1, requires_grad=True)], lr, weight_decay, 0.0, embedding)
+    batch = way(embedding, lr=lr, weight_decay=weight_decay)
     for step in range(1, 6):
         mixing, features = some_factors(rng)
         upstream = rng.standard_normal((4, 5)).astype(np.float32)
-        batch.products(mixing, features).backward(torch.from_numpy(upstream))
-        for parameter in adam.parameters:
-            parameter.grad = torch.zeros_like(parameter)
-        adam.step()
+        batch.backward(batch.products(mixing, features), torch.from_numpy(upstream))
+        batch.step()
         used = used_by(mixing, features, way)
         slope = ((mixing.astype(np.float64) @ features).T @ upstream + weight_decay * table)[used]
         first[used] = 0.9 * first[used] + 0.1 * slope
@@ -143,23 +166,20 @@ def test_rows_move_along_their_gradients(way, weight_decay):
 def test_a_batch_without_features_changes_nothing(way):
     embedding = Embedding(FEATURES, 5)
     before = embedding.weight.clone()
-    batch, adam = way(embedding), way.Adam([torch.zeros(1, requires_grad=True)], 0.05, 0.1, 0.0, embedding)
+    batch = way(embedding, lr=0.05, weight_decay=0.1)
     mixing, features = some_factors(np.random.default_rng(0))
-    batch.products(mixing, 0 * features).sum().backward()
-    for parameter in adam.parameters:
-        parameter.grad = torch.zeros_like(parameter)
-    adam.step()
+    batch.backward(batch.products(mixing, 0 * features), torch.ones(4, 5))
+    batch.step()
     torch.testing.assert_close(embedding.weight, before, rtol=0, atol=0)
 
 
 def test_a_snapshot_is_a_copy_of_that_moment(train_settings):
     rng = np.random.default_rng(4)
     mlp = MLP(FEATURES, 3, train_settings(embed=True))
-    batch, adam = Fused(mlp.embedding), FusedAdam(mlp.parameters(), 0.1, 0.0, 0.0, mlp.embedding)
+    batch = Fused(mlp.embedding, mlp.parameters(), 0.1)
     snapshots = Snapshot(), Snapshot()  # the second is taken at every other step
     for step in range(6):
-        mlp(batch.products(*some_factors(rng, 40))).square().sum().backward()
-        adam.step()
+        train(batch, mlp, *some_factors(rng, 40))
         for snapshot in snapshots[: 1 + step % 2]:
             table = snapshot.state.get("embedding.weight")
             snapshot.take(mlp)

@@ -1,5 +1,5 @@
-"""Each step of the training in a few passes of numba kernels, on the CPU.
+"""Each step of the training in a few passes of numba kernels, on the CPU, in memory that is kept from step to step.
 
-``backend.Fused`` has the functions of `grandplus.methods.grandplus.method.Plain`, and gives the same for the same
-masks (tests/methods/grandplus/test_oracle.py).
+``backend.Fused`` does what `grandplus.methods.grandplus.method.Plain` does, without autograd. For the same
+masks it gives the same (tests/methods/grandplus/test_oracle.py).
 """

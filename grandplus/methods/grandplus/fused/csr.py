@@ -1,10 +1,9 @@
-"""Sparse matrices of one training step, and their product with a dense one, which can be differentiated."""
+"""Sparse matrices of one training step, and their product with a dense one."""
 
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,7 +11,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from grandplus.kernels.compiled import FLOAT32, INT32, kernel, writable
+from grandplus.kernels.compiled import FLOAT32, INT32, kernel, matrix, some_columns, writable
+from grandplus.kernels.products import multiply_rows
+from grandplus.methods.grandplus.fused.memory import Memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,32 +39,42 @@ class CSR:
         """(b, d)."""
         return len(self.indptr) - 1, self.width
 
-    def multiply(self, dense: Tensor) -> Tensor:
-        """The product with a dense matrix. Each row is summed in stored order.
+    def multiply(self, dense: NDArray[np.float32], out: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The product with a dense matrix. Each entry is summed in stored order.
 
         Parameters
         ----------
         dense : float32 (d, h)
+            It may be some columns of a wider matrix in C order, as ``out`` may.
+        out : float32 (b, h)
+            Is filled.
 
         Returns
         -------
         float32 (b, h)
+            ``out``.
 
         Examples
         --------
         >>> matrix = CSR(np.array([0, 2], np.int32), np.array([0, 1], np.int32), np.array([2, 1], np.float32), 2)
-        >>> matrix.multiply(torch.eye(2)).tolist()
+        >>> matrix.multiply(np.eye(2, dtype=np.float32), np.empty((1, 2), np.float32)).tolist()
         [[2.0, 1.0]]
         """
-        indptr, indices, data = (torch.from_numpy(part) for part in (self.indptr, self.indices, self.data))
-        # A sum of weighted rows is what PyTorch calls an embedding bag, and its kernel for that is the fastest.
-        out: Tensor = torch.embedding_bag(dense, indices, indptr, False, 0, False, data, True)[0]
+        _multiply(self.indptr, self.indices, self.data, dense, out)
         return out
 
-    def transposed(self) -> CSR:
-        """The transposed matrix (d, b), its rows in ascending order of column."""
-        indptr = np.zeros(self.width + 1, np.int32)
-        indices, data = np.empty_like(self.indices), np.empty_like(self.data)
+    def transposed(self, memory: Memory, name: str) -> CSR:
+        """The transposed matrix (d, b), its rows in ascending order of column.
+
+        Parameters
+        ----------
+        memory : Memory
+        name : str
+            How the names of its arrays begin there.
+        """
+        indptr = memory.array(f"{name} indptr", self.width + 1, dtype=np.int32)
+        indices = memory.array(f"{name} indices", len(self.indices), dtype=np.int32)
+        data = memory.array(f"{name} data", len(self.indices))
         _transpose(self.indptr, self.indices, self.data, indptr, indices, data)
         return CSR(indptr, indices, data, self.shape[0])
 
@@ -79,45 +90,56 @@ class Factors:
     Attributes
     ----------
     parts : tuple of CSR
+    memory : Memory
+        For what is computed with them.
     """
 
     parts: tuple[CSR, ...]
+    memory: Memory = field(default_factory=Memory)
+
+    @property
+    def rows(self) -> int:
+        """b."""
+        return self.parts[0].shape[0]
 
     def __matmul__(self, dense: Tensor) -> Tensor:
-        """The product (b, h) with a dense matrix (d, h), from right to left; only the dense one gets a gradient."""
-        product: Tensor = _Product.apply(self, dense)  # type: ignore[no-untyped-call]
-        return product
+        """The product (b, h) with a dense matrix (d, h)."""
+        out = torch.empty(self.rows, dense.shape[1])
+        self.multiply(dense.detach().numpy(), out.numpy())
+        return out
+
+    def multiply(self, dense: NDArray[np.float32], out: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The product with a dense matrix, from right to left.
+
+        Parameters
+        ----------
+        dense : float32 (d, h)
+        out : float32 (b, h)
+            Is filled, as `CSR.multiply` does it.
+        """
+        for part in reversed(self.parts[1:]):
+            dense = part.multiply(dense, self.memory.array("product", part.shape[0], dense.shape[1]))
+        return self.parts[0].multiply(dense, out)
 
     @functools.cached_property
     def transposed(self) -> tuple[CSR, ...]:
         """The factors transposed, in the same order."""
-        return tuple(part.transposed() for part in self.parts)
+        return tuple(part.transposed(self.memory, f"transposed {number}") for number, part in enumerate(self.parts))
 
     def to_dense(self) -> NDArray[np.float32]:
         """The batch as a dense matrix (b, d)."""
         return functools.reduce(np.matmul, (part.to_dense() for part in self.parts))
 
 
-class _Product(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, factors: Factors, dense: Tensor) -> Tensor:
-        ctx.factors = factors
-        return _multiply(factors.parts[::-1], dense)
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[None, Tensor]:
-        return None, _multiply(ctx.factors.transposed, gradients[0].contiguous())
-
-
-def _multiply(factors: tuple[CSR, ...], dense: Tensor) -> Tensor:
-    for factor in factors:
-        dense = factor.multiply(dense)
-    return dense
+@kernel(INT32, INT32, FLOAT32, some_columns(matrix(FLOAT32)), writable(some_columns(matrix(FLOAT32))))
+def _multiply(indptr, indices, data, table, out):
+    multiply_rows(indptr, indices, data, 0, len(out), table, out)
 
 
 @kernel(INT32, INT32, FLOAT32, writable(INT32), writable(INT32), writable(FLOAT32))
 def _transpose(indptr, indices, data, out_indptr, out_indices, out_data):
     """Counting sort by column. While values are placed, out_indptr[c + 1] is where column c goes on."""
+    out_indptr[:] = 0
     for column in indices:
         if column + 2 < len(out_indptr):
             out_indptr[column + 2] += 1

@@ -1,15 +1,55 @@
-"""The rows of an embedding that a batch uses: which they are, and a copy of them."""
+"""The embedding of a training step: the rows of W⁰ that a batch uses, their products and their gradients."""
 
 from __future__ import annotations
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from grandplus.kernels.compiled import FLOAT32, INT32, INT64, kernel, matrix, writable
 from grandplus.kernels.prefetch import LINE, prefetch
-from grandplus.methods.grandplus.fused.csr import CSR
+from grandplus.methods.grandplus.fused.adam import Adam
+from grandplus.methods.grandplus.fused.csr import CSR, Factors
+from grandplus.methods.grandplus.fused.memory import Memory
+from grandplus.methods.grandplus.mlp import Embedding
 
 AHEAD = 8  # rows that are prefetched
+
+
+class Embedded:
+    """H = X̄W⁰ (Eq. 9), with X̄ = Π̃X.
+
+    Parameters
+    ----------
+    embedding : Embedding
+        Is trained.
+    adam : Adam
+        Is given the gradients.
+    """
+
+    def __init__(self, embedding: Embedding, adam: Adam) -> None:
+        self.embedding, self.adam = embedding, adam
+        self._columns = Columns(len(embedding.weight))
+        self._memory = Memory()
+
+    def forward(self, x: Factors, _rng: np.random.Generator) -> NDArray[np.float32]:
+        """(b, h) of inputs (b, d)."""
+        mixing, features = x.parts
+        columns, features = self._columns.used(features)
+        rows = self._memory.array("rows", len(columns), self.embedding.weight.shape[1])
+        _take(self.embedding.weight.numpy(), columns, rows)
+        self.embedding.use(torch.from_numpy(columns), torch.from_numpy(rows))
+        self._x = Factors((mixing, features), x.memory)
+        return self._x.multiply(rows, self._memory.array("out", x.rows, rows.shape[1]))
+
+    def backward(self, upstream: NDArray[np.float32]) -> NDArray[np.float32]:
+        """A gradient of no rows, as the inputs are not trained."""
+        gradient = upstream
+        for number, part in enumerate(self._x.transposed):
+            out = self._memory.array(f"gradient {number}", part.shape[0], upstream.shape[1])
+            gradient = part.multiply(gradient, out)
+        self.adam.take_rows(gradient)
+        return upstream[:0]
 
 
 class Columns:
@@ -45,25 +85,9 @@ class Columns:
         return columns, CSR(features.indptr, indices, features.data, len(columns))
 
 
-def take_rows(table: NDArray[np.float32], rows: NDArray[np.int64]) -> NDArray[np.float32]:
-    """Copies of some rows of a table that is larger than the cache.
-
-    Parameters
-    ----------
-    table : float32 (d, h)
-    rows : int64 (t,)
-
-    Returns
-    -------
-    float32 (t, h)
-    """
-    out = np.empty((len(rows), table.shape[1]), np.float32)
-    _take(table, rows, out)
-    return out
-
-
 @kernel(matrix(FLOAT32), INT64, writable(matrix(FLOAT32)))
 def _take(table, rows, out):
+    """Copies of some rows of a table that is larger than the cache."""
     for i in range(len(rows)):
         if i + AHEAD < len(rows):
             later = table[np.uint64(rows[i + AHEAD])]

@@ -6,76 +6,78 @@ each.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import torch
 from numba import types
-from torch import Tensor, nn
+from numpy.typing import NDArray
+from torch import nn
 
 from grandplus.kernels.compiled import FLOAT32, jitable, kernel, matrix, writable
 from grandplus.kernels.random import SPREAD, mix
+from grandplus.methods.grandplus.fused.adam import Adam
+from grandplus.methods.grandplus.fused.memory import Memory
 from grandplus.methods.grandplus.mlp import SMALLEST_NORM
 
 
-def layer_input(
-    x: Tensor,
-    norm: nn.BatchNorm1d | None,
-    *,
-    relu: bool,
-    row_norm: bool,
-    dropout: float,
-    augmentations: int,
-    rng: np.random.Generator,
-) -> Tensor:
-    """As `grandplus.methods.grandplus.model.layer_input` while training, with a dropout that ``rng`` seeds."""
-    seed = np.int64(rng.integers(2**63)) if dropout > 0 else np.int64(0)
-    scale = (norm.weight, norm.bias) if norm else (None, None)
-    outputs: Tensor = _LayerInput.apply(x, *scale, norm, relu, row_norm, dropout, augmentations, seed)  # type: ignore[no-untyped-call]
-    return outputs
+class LayerInput:
+    """As `grandplus.methods.grandplus.mlp.layer_input` while training.
 
+    Parameters
+    ----------
+    norm : BatchNorm1d or None
+        Is trained.
+    relu, row_norm : bool
+    dropout : float
+    augmentations : int
+        M.
+    adam : Adam
+        Is given the gradients of ``norm``.
+    wanted : bool
+        Whether ``backward`` is to give a gradient. If not, ``forward`` may overwrite its input.
+    """
 
-class _LayerInput(torch.autograd.Function):
-    @staticmethod
-    def forward(
-        ctx: Any,
-        x: Tensor,
-        weight: Tensor | None,
-        bias: Tensor | None,
-        norm: nn.BatchNorm1d | None,
-        relu: bool,
-        row_norm: bool,
-        dropout: float,
-        augmentations: int,
-        seed: np.int64,
-    ) -> Tensor:
-        inputs = x.detach().contiguous().numpy()
-        normed, out = np.empty_like(inputs), np.empty_like(inputs)
-        length = np.ones(len(inputs), np.float32)  # of rows
-        deviation = np.ones((augmentations, inputs.shape[1]), np.float32)
-        if norm is None or weight is None or bias is None:
-            nothing = np.empty(0, np.float32)
-            affine = running = (nothing, nothing)
-            eps = momentum = 0.0
-        else:
-            affine = weight.detach().numpy(), bias.detach().numpy()
-            running = norm.running_mean.numpy(), norm.running_var.numpy()  # type: ignore[union-attr]
-            eps, momentum = norm.eps, norm.momentum or 0.0
-        switches = relu, row_norm, norm is not None, float(dropout), seed
-        _forward(inputs, *affine, *running, eps, momentum, *switches, normed, length, deviation, out)
-        ctx.saved = inputs, affine[0], switches, normed, length, deviation
-        return torch.from_numpy(out)
+    def __init__(
+        self, norm: nn.BatchNorm1d | None, *, relu: bool, row_norm: bool, dropout: float, augmentations: int,
+        adam: Adam, wanted: bool,
+    ) -> None:  # fmt: skip
+        self.norm, self.augmentations, self.adam, self.wanted = norm, augmentations, adam, wanted
+        self.relu, self.row_norm, self.dropout = relu, row_norm, float(dropout)
+        nothing = np.empty(0, np.float32)
+        self._affine = self._running = nothing, nothing
+        self._constants = 0.0, 0.0  # eps and momentum
+        if norm is not None:
+            self._affine = norm.weight.detach().numpy(), norm.bias.detach().numpy()
+            self._running = norm.running_mean.numpy(), norm.running_var.numpy()  # type: ignore[union-attr]
+            self._constants = norm.eps, norm.momentum or 0.0
+        self._memory = Memory()
 
-    @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> Any:
-        inputs, weight, switches, normed, length, deviation = ctx.saved
-        wanted = ctx.needs_input_grad[0]
-        of_x = np.empty_like(inputs if wanted else inputs[:0])
-        of_weight, of_bias = np.zeros_like(weight), np.zeros_like(weight)
-        upstream = gradients[0].contiguous().numpy()
-        _backward(upstream, inputs, weight, *switches, normed, length, deviation, of_x, of_weight, of_bias)
-        of_affine = (torch.from_numpy(of_weight), torch.from_numpy(of_bias)) if len(weight) else (None, None)
-        return torch.from_numpy(of_x) if wanted else None, *of_affine, *[None] * 6
+    def forward(self, x: NDArray[np.float32], rng: np.random.Generator) -> NDArray[np.float32]:
+        """(M · b, d) of inputs (M · b, d); ``rng`` seeds the dropout."""
+        seed = np.int64(rng.integers(2**63)) if self.dropout > 0 else np.int64(0)
+        switches = self.relu, self.row_norm, self.norm is not None, self.dropout, seed
+        rows, width = x.shape
+        normed = x
+        if self.wanted:
+            normed = self._memory.array("normed", rows, width)
+            np.maximum(x, np.float32(0) if self.relu else np.float32(-np.inf), out=normed)
+        length = self._memory.array("length", rows)
+        deviation = self._memory.array("deviation", self.augmentations, width)
+        out = self._memory.array("out", rows, width)
+        _forward(normed, *self._affine, *self._running, *self._constants, *switches[1:], length, deviation, out)
+        self._saved = x, self._affine[0], *switches, normed, length, deviation
+        return out
+
+    def backward(self, upstream: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The gradient (M · b, d) of the inputs, of no rows if it isn't wanted."""
+        if not self.wanted and self.norm is None:
+            return upstream[:0]
+        rows, width = upstream.shape
+        of_x = self._memory.array("gradient", rows if self.wanted else 0, width)
+        of_affine = [self._memory.array(name, len(self._affine[0])) for name in ("weight", "bias")]
+        _backward(upstream, *self._saved, of_x, *of_affine)
+        if self.norm is not None:
+            self.adam.take(self.norm.weight, of_affine[0])
+            self.adam.take(self.norm.bias, of_affine[1])
+        return of_x
 
 
 _MATRIX = matrix(FLOAT32)
@@ -83,24 +85,22 @@ _SWITCHES = types.boolean, types.boolean, types.boolean, types.float64, types.in
 
 
 @kernel(
-    _MATRIX, FLOAT32, FLOAT32, writable(FLOAT32), writable(FLOAT32), types.float64, types.float64, *_SWITCHES,
-    *map(writable, (_MATRIX, FLOAT32, _MATRIX, _MATRIX)),
+    writable(_MATRIX), FLOAT32, FLOAT32, writable(FLOAT32), writable(FLOAT32), types.float64, types.float64,
+    *_SWITCHES[1:], *map(writable, (FLOAT32, _MATRIX, _MATRIX)),
 )  # fmt: skip
 def _forward(
-    x, weight, bias, running_mean, running_var, eps, momentum, relu, row_norm, batch_norm, dropout, seed,
-    normed, length, deviation, out,
+    normed, weight, bias, running_mean, running_var, eps, momentum, row_norm, batch_norm, dropout, seed,
+    length, deviation, out,
 ):  # fmt: skip
-    """Fills out, and for the gradients: normed (after ReLU and both norms), length of rows, deviation of columns."""
-    rows, width = x.shape
-    for row in range(rows):
-        for column in range(width):
-            value = x[row, column]
-            normed[row, column] = max(value, np.float32(0)) if relu else value
-        if row_norm:
-            length[row] = max(np.float32(np.sqrt(_dot(normed[row], normed[row]))), np.float32(SMALLEST_NORM))
+    """Fills out, and for the gradients: normed (after both norms), length of rows, deviation of columns."""
+    rows, width = normed.shape
+    if row_norm:
+        for row in range(rows):
+            line = normed[row]
+            length[row] = max(np.float32(np.sqrt(_dot(line, line))), np.float32(SMALLEST_NORM))
             inverse = np.float32(1) / length[row]
             for column in range(width):
-                normed[row, column] *= inverse
+                line[column] *= inverse
     if batch_norm:
         size = rows // len(deviation)
         for part in range(len(deviation)):
@@ -124,6 +124,8 @@ def _backward(
     upstream, x, weight, relu, row_norm, batch_norm, dropout, seed, normed, length, deviation, of_x, of_weight, of_bias
 ):
     """The gradients; of_x has no rows if it is not wanted."""
+    of_weight[:] = 0
+    of_bias[:] = 0
     rows, width = x.shape
     keep, bar = _keep(dropout)
     size = rows // len(deviation)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import torch
 from numba import types
-from torch import Tensor
+from numpy.typing import NDArray
 
 from grandplus.kernels.compiled import FLOAT32, FLOAT64, INT64, kernel, matrix, writable
 from grandplus.methods.grandplus.settings import Settings
 
 
-def losses(logits: Tensor, labels: Tensor, settings: Settings, weight: float) -> tuple[Tensor, float]:
-    """The total loss, to be differentiated, and the consistency loss.
+def losses(
+    logits: NDArray[np.float32],
+    labels: NDArray[np.int64],
+    settings: Settings,
+    weight: float,
+    gradient: NDArray[np.float32],
+) -> tuple[float, float]:
+    """The total loss, and the consistency loss.
 
     Parameters
     ----------
@@ -26,35 +29,13 @@ def losses(logits: Tensor, labels: Tensor, settings: Settings, weight: float) ->
         Of which it takes temperature, confidence, distance and consistency_mean.
     weight : float
         λ(t) of the consistency loss.
+    gradient : float32 (M, b, C)
+        Is filled with that of the total.
     """
-    confidence = settings.threshold(logits.shape[2])
+    confidence, parts = np.float32(settings.threshold(logits.shape[2])), np.empty(2)
     options = settings.temperature, confidence, settings.distance == "l2", settings.consistency_mean == "confident"
-    total, consistency = _Losses.apply(logits, labels, weight, *options)  # type: ignore[no-untyped-call]
-    return total, consistency
-
-
-class _Losses(torch.autograd.Function):
-    @staticmethod
-    def forward(
-        ctx: Any,
-        logits: Tensor,
-        labels: Tensor,
-        weight: float,
-        temperature: float,
-        confidence: float,
-        l2: bool,
-        over_confident: bool,
-    ) -> tuple[Tensor, float]:
-        values = logits.detach().contiguous().numpy()
-        gradient, parts = np.empty_like(values), np.empty(2)
-        settings = weight, temperature, np.float32(confidence), l2, over_confident
-        _fill(values, labels.numpy(), *settings, gradient, parts)
-        ctx.gradient = torch.from_numpy(gradient)
-        return torch.tensor(parts[0] + weight * parts[1], dtype=logits.dtype), float(parts[1])
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
-        return ctx.gradient * gradients[0], *[None] * 6
+    _fill(logits, labels, weight, *options, gradient, parts)
+    return float(parts[0] + weight * parts[1]), float(parts[1])
 
 
 @kernel(

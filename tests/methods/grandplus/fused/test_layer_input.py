@@ -1,7 +1,5 @@
 """The fused input of a layer against PyTorch's own functions, gradients included; and its dropout."""
 
-import functools
-
 import numpy as np
 import pytest
 import torch
@@ -9,30 +7,47 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from torch import nn
 
-from grandplus.methods.grandplus.fused.layer_input import layer_input
+from grandplus.methods.grandplus.fused.layer_input import LayerInput
 from grandplus.methods.grandplus.mlp import Noise
 from grandplus.methods.grandplus.mlp import layer_input as plain_layer_input
 
 PLAIN = {"relu": False, "row_norm": False, "dropout": 0.0, "augmentations": 1}
 
 
-def both_ways(x, with_norm, upstream, **switches):
+class Gradients(dict):
+    """Notes the gradients of parameters, in place of Adam."""
+
+    def take(self, tensor, gradient):
+        self[tensor] = torch.from_numpy(gradient)
+
+
+def layer_input(x, norm=None, *, rng, **switches):
+    """What the kernels make of x."""
+    layer = LayerInput(norm, **(PLAIN | switches), adam=Gradients(), wanted=True)
+    return torch.from_numpy(layer.forward(x.numpy(), rng))
+
+
+def both_ways(x, with_norm, upstream, wanted=True, **switches):
     """Values, gradients and running statistics: by one pass of numba, and by PyTorch."""
-    results = []
-    fused = functools.partial(layer_input, rng=np.random.default_rng(0))
-    for way in (fused, functools.partial(plain_layer_input, noise=Noise())):
-        inputs = x.clone().requires_grad_()
-        norm = nn.BatchNorm1d(x.shape[1]) if with_norm else None
-        if norm:
-            torch.manual_seed(1)
-            nn.init.uniform_(norm.weight, 0.5, 2)
-            nn.init.uniform_(norm.bias, -1, 1)
-        out = way(inputs, norm, **(PLAIN | switches))
-        out.backward(upstream)
-        result = [out.detach(), inputs.grad]
-        if norm:
-            result += [norm.weight.grad, norm.bias.grad, norm.running_mean, norm.running_var]
-        results.append(result)
+    norms = [None, None]
+    if with_norm:
+        torch.manual_seed(1)
+        norms = [nn.BatchNorm1d(x.shape[1]), nn.BatchNorm1d(x.shape[1])]
+        nn.init.uniform_(norms[0].weight, 0.5, 2)
+        nn.init.uniform_(norms[0].bias, -1, 1)
+        norms[1].load_state_dict(norms[0].state_dict())
+    gradients, inputs = Gradients(), x.clone().requires_grad_()
+    fused = LayerInput(norms[0], **(PLAIN | switches), adam=gradients, wanted=wanted)
+    out = torch.from_numpy(fused.forward(x.clone().numpy(), np.random.default_rng(0)))
+    results = [[out, torch.from_numpy(fused.backward(upstream.numpy()))]]
+    out = plain_layer_input(inputs, norms[1], noise=Noise(), **(PLAIN | switches))
+    out.backward(upstream)
+    results.append([out.detach(), inputs.grad])
+    if with_norm:
+        results[0] += [gradients[norms[0].weight], gradients[norms[0].bias]]
+        results[1] += [norms[1].weight.grad, norms[1].bias.grad]
+        for result, norm in zip(results, norms, strict=True):
+            result += [norm.running_mean, norm.running_var]
     return results
 
 
@@ -65,17 +80,28 @@ def test_a_row_of_zeros_stays_one():
     torch.testing.assert_close(gradient[1], expected_gradient[1])
 
 
-def test_inputs_are_left_alone():
+def test_inputs_are_left_alone_where_their_gradient_is_wanted():
     x = torch.randn(4, 3)
     before = x.clone()
-    layer_input(x, nn.BatchNorm1d(3), rng=np.random.default_rng(0), **(PLAIN | {"relu": True, "row_norm": True}))
+    layer_input(x, nn.BatchNorm1d(3), rng=np.random.default_rng(0), relu=True, row_norm=True)
     assert torch.equal(x, before)
+
+
+@pytest.mark.parametrize("row_norm", [True, False])
+def test_without_the_gradient_of_inputs_all_else_is_the_same(row_norm):
+    x, upstream = torch.randn(6, 5), torch.randn(6, 5)
+    whole, _ = both_ways(x, True, upstream, row_norm=row_norm, augmentations=2)
+    without, _ = both_ways(x, True, upstream, wanted=False, row_norm=row_norm, augmentations=2)
+    assert without.pop(1).shape == (0, 5)
+    del whole[1]
+    for actual, expected in zip(without, whole, strict=True):
+        assert torch.equal(actual, expected)
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.8])
 def test_dropout_drops_its_share_in_every_row_and_column_and_scales_the_rest(share):
     rng = np.random.default_rng(0)
-    out = layer_input(torch.ones(400, 500), None, rng=rng, **(PLAIN | {"dropout": share})).numpy()
+    out = layer_input(torch.ones(400, 500), rng=rng, dropout=share).numpy()
     np.testing.assert_allclose(np.unique(out), [0, np.float32(1 / (1 - share))], rtol=1e-6)
     dropped = out == 0
     deviation = np.sqrt(share * (1 - share))
@@ -87,9 +113,7 @@ def test_dropout_drops_its_share_in_every_row_and_column_and_scales_the_rest(sha
 def test_what_is_dropped_is_independent_between_rows_columns_and_draws():
     """Neighbouring entries agree as often as independent ones do: half the time at a share of one half."""
     rng = np.random.default_rng(0)
-    draws = [
-        layer_input(torch.ones(300, 300), None, rng=rng, **(PLAIN | {"dropout": 0.5})).numpy() == 0 for _ in range(2)
-    ]
+    draws = [layer_input(torch.ones(300, 300), rng=rng, dropout=0.5).numpy() == 0 for _ in range(2)]
     pairs = [(draws[0], draws[1]), (draws[0][1:], draws[0][:-1])]
     pairs += [(draws[0][:, lag:], draws[0][:, :-lag]) for lag in (1, 2, 4, 8, 16, 32, 64, 128)]
     for a, b in pairs:
@@ -97,10 +121,9 @@ def test_what_is_dropped_is_independent_between_rows_columns_and_draws():
 
 
 def test_dropped_values_have_no_gradient_and_kept_ones_its_scale():
-    x = torch.ones(50, 40, requires_grad=True)
-    out = layer_input(x, None, rng=np.random.default_rng(0), **(PLAIN | {"dropout": 0.3}))
-    out.backward(torch.full_like(out, 2.0))
-    torch.testing.assert_close(x.grad, 2 * out.detach())
+    layer = LayerInput(None, **(PLAIN | {"dropout": 0.3}), adam=Gradients(), wanted=True)
+    out = layer.forward(np.ones((50, 40), np.float32), np.random.default_rng(0))
+    np.testing.assert_array_equal(layer.backward(np.full_like(out, 2.0)), 2 * out)
 
 
 def test_without_training_nothing_is_dropped_and_running_statistics_serve():

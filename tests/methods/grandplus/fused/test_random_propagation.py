@@ -5,12 +5,12 @@ import itertools
 import numpy as np
 import pytest
 import scipy.sparse as sp
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from grandplus.graph.adjacency import as_adjacency
 from grandplus.graph.graph import Graph
+from grandplus.methods.grandplus.fused.csr import Factors
 from grandplus.methods.grandplus.fused.random_propagation import RandomPropagation
 from grandplus.methods.grandplus.mlp import MLP
 from grandplus.methods.grandplus.model import Model
@@ -166,4 +166,4 @@ def test_a_node_without_a_row_is_named():
 
 def dense(batch):
     """The matrix that a batch stands for."""
-    return batch.numpy() if isinstance(batch, torch.Tensor) else batch.to_dense()
+    return batch.to_dense() if isinstance(batch, Factors) else np.asarray(batch)

@@ -1,0 +1,105 @@
+"""The linear layers of a training step: their products, and the gradients of these."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from grandplus.methods.grandplus.fused.adam import Adam
+from grandplus.methods.grandplus.fused.csr import Factors
+from grandplus.methods.grandplus.fused.memory import Memory
+from grandplus.methods.grandplus.mlp import BLOCK
+from grandplus.methods.grandplus.mlp import SparseLinear as Blocks
+
+
+class Linear:
+    """xWᵀ + b, of dense inputs.
+
+    Parameters
+    ----------
+    linear : nn.Linear
+        Is trained.
+    adam : Adam
+        Is given the gradients.
+    wanted : bool
+        Whether ``backward`` is to give a gradient.
+    """
+
+    def __init__(self, linear: nn.Linear, adam: Adam, *, wanted: bool) -> None:
+        self.linear, self.adam, self.wanted = linear, adam, wanted
+        self._weight, self._bias = linear.weight.detach(), linear.bias.detach()
+        self._memory = Memory()
+
+    def forward(self, x: NDArray[np.float32], _rng: np.random.Generator) -> NDArray[np.float32]:
+        """(b, out) of inputs (b, in)."""
+        self._x = torch.from_numpy(x)
+        out = self._memory.array("out", len(x), len(self._weight))
+        torch.addmm(self._bias, self._x, self._weight.t(), out=torch.from_numpy(out))
+        return out
+
+    def backward(self, upstream: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The gradient (b, in) of the inputs, of no rows if it isn't wanted."""
+        gradient, array = torch.from_numpy(upstream), self._memory.array
+        of_x = array("gradient", len(upstream) if self.wanted else 0, self._weight.shape[1])
+        if self.wanted:
+            torch.mm(gradient, self._weight, out=torch.from_numpy(of_x))
+        of_weight = array("weight", *self._weight.shape)
+        torch.mm(gradient.t(), self._x, out=torch.from_numpy(of_weight))
+        self.adam.take(self.linear.weight, of_weight)
+        self.adam.take(self.linear.bias, _sum_of_rows(gradient, self._memory))
+        return of_x
+
+
+class SparseLinear:
+    """xW + b, of sparse or dense inputs that need no gradient.
+
+    Parameters
+    ----------
+    linear : SparseLinear
+        Is trained.
+    adam : Adam
+        Is given the gradients.
+    """
+
+    def __init__(self, linear: Blocks, adam: Adam) -> None:
+        self.linear, self.adam = linear, adam
+        self._bias = linear.bias.detach().numpy()
+        columns = (slice(start, start + BLOCK) for start in range(0, linear.outputs, BLOCK))
+        self._blocks = list(zip(linear.blocks, columns, strict=True))
+        self._memory = Memory()
+
+    def forward(self, x: Factors | NDArray[np.float32], _rng: np.random.Generator) -> NDArray[np.float32]:
+        """(b, out) of inputs (b, in)."""
+        self._x = x
+        out = self._memory.array("out", x.rows if isinstance(x, Factors) else len(x), self.linear.outputs)
+        for block, columns in self._blocks:
+            if isinstance(x, Factors):
+                x.multiply(block.detach().numpy(), out[:, columns])
+            else:
+                torch.mm(torch.from_numpy(x), block.detach(), out=torch.from_numpy(out[:, columns]))
+        out += self._bias
+        return out
+
+    def backward(self, upstream: NDArray[np.float32]) -> NDArray[np.float32]:
+        """A gradient of no rows, as the inputs are not trained."""
+        for block, columns in self._blocks:
+            gradient = upstream[:, columns]
+            if isinstance(self._x, Factors):
+                *others, first = self._x.transposed
+                for part in others:
+                    gradient = part.multiply(gradient, self._memory.array("product", part.shape[0], block.shape[1]))
+                self.adam.take_product(block, first, gradient)
+            else:
+                of_block = self._memory.array(f"block {columns.start}", *block.shape)
+                torch.mm(torch.from_numpy(self._x).t(), torch.from_numpy(gradient), out=torch.from_numpy(of_block))
+                self.adam.take(block, of_block)
+        self.adam.take(self.linear.bias, _sum_of_rows(torch.from_numpy(upstream), self._memory))
+        return upstream[:0]
+
+
+def _sum_of_rows(gradient: Tensor, memory: Memory) -> NDArray[np.float32]:
+    out = memory.array("bias", gradient.shape[1])
+    torch.sum(gradient, 0, out=torch.from_numpy(out))
+    return out
