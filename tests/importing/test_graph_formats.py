@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import json
+import lzma
 from collections.abc import Callable
 from pathlib import Path
 
 import networkx as nx
 import numpy as np
+import pyarrow as pa
 import pytest
 from own import EDGES, FEW, LABELS, NODES, edges_csv, nodes_csv, ring, run_import
 from scipy import sparse
@@ -31,6 +35,10 @@ HEIGHTS = np.arange(NODES) / 2
 def raw(folder: Path, *files: str, **asked: object) -> RawGraph:
     form, how = recognise([folder / name for name in files], Reading(**asked))
     return read_files(folder, form, sorted(files), Source(format=form, read=how))
+
+
+def zstd(content: bytes) -> bytes:
+    return pa.compress(content, "zstd", asbytes=True)
 
 
 def people() -> nx.Graph:
@@ -69,6 +77,72 @@ def test_graphs_of_networkx(tmp_path, file):
     assert [(entry.file, entry.read, entry.kind) for entry in graph.account.files] == [
         (file, NODES, "nodes"), (file, NODES, "edges"),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("file", ["g.graphml", "g.gexf"])
+def test_an_attribute_of_numbers_and_text_is_one(tmp_path, file):
+    """networkx declares it once for each type: a missing value is the number NaN beside text."""
+    graph = people()
+    for i in range(NODES):
+        graph.nodes[f"p{i}"].update(club=float("nan") if i == 5 else LABELS[i], age=i if i % 2 else i / 4)
+    for i, edge in enumerate(graph.edges):
+        graph.edges[edge]["weight"] = 1 if i % 2 else 1.0
+    if file == "g.gexf":  # networkx declares two, and gives all values the first
+        declared = "".join(
+            f'<attribute id="{i}" title="club" type="{kind}"/>' for i, kind in enumerate(("string", "double"))
+        )
+        row = '<node id="{0}"><attvalues><attvalue for="{1}" value="{2}"/></attvalues></node>'
+        nodes = "".join(row.format(f"p{i}", int(i == 5), "NaN" if i == 5 else LABELS[i]) for i in range(NODES))
+        edges = "".join(f'<edge source="p{u}" target="p{v}"/>' for u, v in EDGES)
+        content = f'<attributes class="node">{declared}</attributes><nodes>{nodes}</nodes><edges>{edges}</edges>'
+        (tmp_path / file).write_text(f"<gexf><graph>{content}</graph></gexf>")
+    else:
+        NETWORKX[file](graph, tmp_path / file)
+    found = raw(tmp_path, file, label="club")
+    by_id = dict(zip(found.node_ids.tolist(), found.labels.tolist(), strict=True))
+    named = {name: None if label < 0 else found.classes[label] for name, label in by_id.items()}
+    assert named == {f"p{i}": None if i == 5 else LABELS[i] for i in range(NODES)}
+    if file == "g.graphml":
+        assert found.feature_names == ["height", "age"]
+        assert found.account.unused == (f"{file}: weight (of edges)",)
+
+
+def test_weights_of_two_types_are_seen(tmp_path):
+    graph = people()
+    for i, edge in enumerate(graph.edges):
+        graph.edges[edge]["weight"] = 1 if i else 2.5
+    nx.write_graphml_xml(graph, tmp_path / "g.graphml")
+    with pytest.raises(GrandPlusError, match=r"has weight 2\.5 on the edge of 'p0' and 'p1'"):
+        raw(tmp_path, "g.graphml", label="club")
+
+
+def test_attributes_of_one_name_that_a_node_has_both_of_stay_two(tmp_path):
+    keys = "".join(f'<key id="d{i}" for="node" attr.name="x" attr.type="double"/>' for i in range(2))
+    keys += '<key id="c" for="node" attr.name="class" attr.type="string"/>'
+    row = '<node id="n{0}"><data key="c">{1}</data><data key="d0">{0}</data><data key="d1">7</data></node>'
+    nodes = "".join(row.format(i, LABELS[i]) for i in range(NODES))
+    edges = "".join(f'<edge source="n{u}" target="n{v}"/>' for u, v in EDGES)
+    (tmp_path / "g.graphml").write_text(f"<graphml>{keys}<graph>{nodes}{edges}</graph></graphml>")
+    assert raw(tmp_path, "g.graphml").feature_names == ["x", "x (d1)"]
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress, zstd])
+@pytest.mark.parametrize("name", ["{}", "{}.gz", "{}.ZST"])
+@pytest.mark.parametrize("file", NETWORKX)
+def test_compressed_graphs(tmp_path, file, name, pack):
+    """The first bytes tell, whatever the name says."""
+    NETWORKX[file](people(), tmp_path / "plain")
+    packed = name.format(file)
+    (tmp_path / packed).write_bytes(pack((tmp_path / "plain").read_bytes()))
+    check(raw(tmp_path, packed, label="club"), [f"p{i}" for i in range(NODES)])
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
+@pytest.mark.parametrize("file", ["g.gml", "g.json"])
+def test_graphs_in_other_encodings(tmp_path, file, encoding):
+    NETWORKX[file](people(), tmp_path / file)
+    (tmp_path / file).write_bytes((tmp_path / file).read_text(encoding="utf-8").encode(encoding))
+    check(raw(tmp_path, file, label="club"), [f"p{i}" for i in range(NODES)])
 
 
 @pytest.mark.parametrize("file", NETWORKX)

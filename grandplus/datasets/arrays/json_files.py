@@ -33,12 +33,40 @@ def read_json_object(file: Path, fix: str = "") -> dict[str, Any]:
     size, free = file.stat().st_size * MEMORY, environment.memory()
     if size > free:
         raise GrandPlusError(f"takes {size:,} bytes to read", where=file, expected=f"at most {free:,}", fix=fix)
-    try:
-        content = json.loads(file.read_bytes(), object_pairs_hook=_once)
-    except (ValueError, RecursionError) as error:  # UnicodeDecodeError is one of them
-        raise GrandPlusError(f"is no readable JSON: {error}", where=file) from None
+    content = parsed(file.read_bytes(), file)
     if not isinstance(content, dict):
         raise GrandPlusError(f"holds a {type(content).__name__}", where=file, expected="an object, like {...}")
+    return content
+
+
+def parsed(text: str | bytes, file: Path) -> Any:
+    """What JSON holds, in whose objects each key stands once.
+
+    Parameters
+    ----------
+    text : str or bytes
+    file : Path
+        For errors.
+
+    Returns
+    -------
+    object
+
+    Raises
+    ------
+    GrandPlusError
+        It is damaged, or has half of a character, as only JSON can write it.
+    """
+    try:
+        content = json.loads(text, object_pairs_hook=_once)
+        escaped = "\\u" in text if isinstance(text, str) else b"\\u" in text
+        if escaped:
+            json.dumps(content, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        half = ascii(error.object[error.start])
+        raise GrandPlusError(f"has half of a character, {half}", where=file, expected="whole text") from None
+    except (ValueError, RecursionError) as error:  # UnicodeDecodeError is one of them
+        raise GrandPlusError(f"is no readable JSON: {error}", where=file) from None
     return content
 
 

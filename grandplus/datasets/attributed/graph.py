@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -147,9 +148,9 @@ def kind_of(values: list[Any]) -> str:
     if all(isinstance(value, list | tuple) for value in filled):
         vectors = len(filled) == len(values) and len({len(value) for value in filled}) == 1 and filled[0]
         return VECTORS if vectors and all(_is_number(part) for value in filled for part in value) else OTHER
-    if not all(isinstance(value, str | int | float) for value in filled):
-        return OTHER
-    return NUMBERS if sum(map(_is_number, filled)) * 2 > len(filled) else TEXT
+    if sum(map(_is_number, filled)) * 2 > len(filled):
+        return NUMBERS
+    return TEXT if all(isinstance(value, str | int | float) for value in filled) else OTHER
 
 
 def feature_columns(name: str, values: list[Any]) -> dict[str, list[Any]]:
@@ -196,7 +197,10 @@ def as_number(value: Any) -> float | None:
     (1.5, 1.0, None, None)
     """
     if not isinstance(value, str):
-        return float(value) if isinstance(value, int | float | np.number) else None
+        try:
+            return float(value) if isinstance(value, int | float | np.number) else None
+        except OverflowError:  # a whole number of hundreds of digits
+            return math.inf
     text = value.strip().lower()
     if text in _LOGICAL:
         return _LOGICAL[text]

@@ -28,6 +28,8 @@ from grandplus.datasets.tables.names import WEIGHTS
 from grandplus.graph.features import as_floats
 from grandplus.runtime.errors import GrandPlusError
 
+_SHOWN = 60  # characters of a value
+
 
 def raw_graph(graph: AttributedGraph, source: Source) -> RawGraph:
     """Nodes in the order of their ids, with classes and features from their attributes.
@@ -164,7 +166,7 @@ def _features(graph: AttributedGraph, how: Reading, ids: pa.Array) -> tuple[NDAr
         wrong = np.flatnonzero(~(np.abs(numbers) <= LARGEST_FEATURE))
         if len(wrong):
             row = int(wrong[0])
-            text = "missing" if values[row] is None else repr(values[row])
+            text = "missing" if values[row] is None else repr(values[row])[:_SHOWN]
             raise_no_feature(text, f"of node {ids[row]}, {name}", graph.where)
         features[:, column] = numbers
     return as_floats(features), list(columns)

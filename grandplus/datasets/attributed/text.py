@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from grandplus.datasets.arrays.memory import check_taken
+from grandplus.datasets.tables.text import PIECE, open_text
 from grandplus.runtime.errors import GrandPlusError
+
+_FIX = "write it as a table of edges and one of nodes instead, or set GRANDPLUS_MEMORY"
 
 
 def read_text(file: Path, times: int) -> str:
-    """Read a file of UTF-8 whose content fits into memory.
+    """Read a file of text, perhaps compressed, whose content fits into memory.
 
     Parameters
     ----------
@@ -24,33 +28,42 @@ def read_text(file: Path, times: int) -> str:
     Raises
     ------
     GrandPlusError
-        It can't be read, is no UTF-8, or is too large.
+        It can't be read, is no UTF-8, UTF-16 or UTF-32, or is too large.
     """
-    check_size(file, times)
+    with open_text(file) as stream:
+        content = read_whole(stream, file, times)
     try:
-        return file.read_bytes().decode("utf-8-sig")
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = file.read_bytes()[: error.start].count(b"\n") + 1
+        line = content[: error.start].count(b"\n") + 1
         raise GrandPlusError(f"line {line} is not UTF-8", where=file, expected="UTF-8 text") from None
-    except OSError as error:
-        raise GrandPlusError(f"can't be read: {error.strerror}", where=file) from None
 
 
-def check_size(file: Path, times: int) -> None:
-    """Check that what a file holds fits into memory.
+def read_whole(stream: Any, file: Path, times: int) -> bytes:
+    """Read all of a stream, if what it holds fits into memory.
 
     Parameters
     ----------
+    stream : binary stream
     file : Path
+        For errors.
     times : int
-        How much more memory than its text it takes.
+        How much more memory than its bytes it takes.
+
+    Returns
+    -------
+    bytes
 
     Raises
     ------
     GrandPlusError
     """
+    content = bytearray()
     try:
-        size = file.stat().st_size * times
+        check_taken(file.stat().st_size * times, file, _FIX)
+        while piece := stream.read(PIECE):
+            content += piece
+            check_taken(len(content) * times, file, _FIX)
     except OSError as error:
         raise GrandPlusError(f"can't be read: {error.strerror}", where=file) from None
-    check_taken(size, file, "write it as a table of edges and one of nodes instead, or set GRANDPLUS_MEMORY")
+    return bytes(content)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NoReturn
 from xml.etree import ElementTree
 from xml.parsers import expat
 
-from grandplus.datasets.attributed.text import check_size
+from grandplus.datasets.attributed.graph import AttributedGraph
+from grandplus.datasets.attributed.text import read_whole
+from grandplus.datasets.tables.text import open_unpacked
 from grandplus.runtime.errors import GrandPlusError
 
 _MEMORY = 20  # times the text, for a tree of elements
-_PIECE = 2**16  # bytes
 _NUMBERS: dict[str, Callable[[str], Any]] = {
     **dict.fromkeys(("int", "integer", "long", "short", "byte"), int),
     **dict.fromkeys(("float", "double"), float),
@@ -40,11 +41,12 @@ def read_xml(file: Path, root: str) -> ElementTree.Element:
     GrandPlusError
         It is no XML, declares a document type, which is where entities would be, or has another outermost element.
     """
-    check_size(file, _MEMORY)
-    _check_no_doctype(file)
+    with open_unpacked(file) as stream:  # the parser knows encodings
+        content = read_whole(stream, file, _MEMORY)
+    _check_no_doctype(content, file)
     try:
-        tree = ElementTree.parse(file).getroot()
-    except (ElementTree.ParseError, ValueError, LookupError, OSError, RecursionError) as error:
+        tree = ElementTree.fromstring(content)
+    except (ElementTree.ParseError, ValueError, LookupError, RecursionError) as error:
         raise GrandPlusError(f"is no readable XML: {error}", where=file) from None
     for element in tree.iter():
         element.tag = element.tag.rpartition("}")[2]
@@ -83,6 +85,8 @@ def typed(text: str | None, kind: str, where: object) -> Any:
     if not text:
         return None
     try:
+        if kind in _NUMBERS and "_" in text:  # which Python allows in numbers
+            raise ValueError
         return _LOGICAL[text.lower()] if kind == "boolean" else _NUMBERS.get(kind, str)(text)
     except (ValueError, LookupError):
         raise GrandPlusError(f"is {text[:40]!r}", where=where, expected=f"a value of type {kind}") from None
@@ -95,6 +99,9 @@ class Declared:
     Attributes
     ----------
     name : str
+        Different from all others.
+    title : str
+        The name in the file, which another attribute may have, too.
     type : str
         Of its values, see ``typed``.
     default : object
@@ -102,6 +109,7 @@ class Declared:
     """
 
     name: str
+    title: str
     type: str
     default: Any
 
@@ -152,9 +160,29 @@ def declared_by(elements: Iterable[ElementTree.Element], name: str, kind: str, f
         called, type_of = element.get(name) or ident, element.get(kind, "string")
         default = element.find("default")
         value = None if default is None else typed(default.text, type_of, f"{file}, default of {called}")
-        declared[ident] = Declared(called if called not in names else f"{called} ({ident})", type_of, value)
+        declared[ident] = Declared(called if called not in names else f"{called} ({ident})", called, type_of, value)
         names.add(called)
     return declared
+
+
+def with_joined(
+    graph: AttributedGraph, of_nodes: dict[str, Declared], of_edges: dict[str, Declared]
+) -> AttributedGraph:
+    """Make one attribute of those with the same title, if no node or edge has two of them.
+
+    networkx declares an attribute once for each type of its values, of which numbers and text are two.
+
+    Parameters
+    ----------
+    graph : AttributedGraph
+    of_nodes, of_edges : dict of Declared
+
+    Returns
+    -------
+    AttributedGraph
+    """
+    nodes, edges = _joined(graph.attributes, of_nodes), _joined(graph.edge_attributes, of_edges)
+    return replace(graph, attributes=nodes, edge_attributes=edges)
 
 
 def needed(element: ElementTree.Element, name: str, where: object) -> str:
@@ -182,11 +210,31 @@ def needed(element: ElementTree.Element, name: str, where: object) -> str:
     return value
 
 
+def _joined(columns: dict[str, Any], declared: dict[str, Declared]) -> dict[str, Any]:
+    """
+    >>> keys = {"d0": Declared("x", "x", "string", None), "d1": Declared("x (d1)", "x", "double", None)}
+    >>> _joined({"x": ["a", None], "x (d1)": [None, 2.0]}, keys)
+    {'x': ['a', 2.0]}
+    """
+    titles = {key.name: key.title for key in declared.values()}
+    together: dict[str, list[str]] = {}
+    for name in columns:
+        together.setdefault(titles.get(name, name), []).append(name)
+    out: dict[str, Any] = {}
+    for title, names in together.items():
+        rows = list(zip(*(columns[name] for name in names), strict=True))
+        if len(names) > 1 and all(sum(value is not None for value in row) <= 1 for row in rows):
+            out[title] = [next((value for value in row if value is not None), None) for row in rows]
+        else:
+            out |= {name: columns[name] for name in names}
+    return out
+
+
 class _Started(Exception):
     """The outermost element is reached, above which a document type stands if there is one."""
 
 
-def _check_no_doctype(file: Path) -> None:
+def _check_no_doctype(content: bytes, file: Path) -> None:
     def refuse(*_: object) -> NoReturn:
         fix = "delete <!DOCTYPE …> from the top of the file"
         raise GrandPlusError("declares a document type", where=file, expected="XML without entities", fix=fix)
@@ -199,10 +247,8 @@ def _check_no_doctype(file: Path) -> None:
     parser.EntityDeclHandler = refuse
     parser.StartElementHandler = start
     try:
-        with file.open("rb") as stream:
-            while piece := stream.read(_PIECE):
-                parser.Parse(piece, False)
+        parser.Parse(content, True)
     except _Started:
         return
-    except (expat.ExpatError, ValueError, LookupError, OSError) as error:
+    except (expat.ExpatError, ValueError, LookupError) as error:
         raise GrandPlusError(f"is no readable XML: {error}", where=file) from None

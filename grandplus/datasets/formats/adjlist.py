@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from grandplus.datasets.attributed.files import read_graph, recognise_graph
+from grandplus.datasets.attributed.files import called, read_graph, recognise_graph
 from grandplus.datasets.attributed.graph import AttributedGraph, attributed_graph
 from grandplus.datasets.attributed.text import read_text
 from grandplus.datasets.formats import tables
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import Reading, Source
+from grandplus.datasets.tables.text import is_called
 from grandplus.runtime.errors import GrandPlusError
 
 SUFFIX = ".adjlist"
@@ -27,8 +28,8 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
 
     See `grandplus.datasets.formats.Format`.
     """
-    graph = read_graph(folder, files, source, SUFFIX, _graph, tables)
-    file = next(folder / name for name in files if name.lower().endswith(SUFFIX))
+    graph = read_graph(folder, files, source, called(SUFFIX), _graph, tables)
+    file = next(folder / name for name in files if is_called(name, SUFFIX))
     if _TAB not in read_text(file, 1):
         spaced = next(
             (name for name in graph.node_ids.tolist() if isinstance(name, str) and name.split() != [name]), None
@@ -44,7 +45,7 @@ def recognise(files: list[Path], asked: Reading) -> Reading | None:
 
     See `grandplus.datasets.formats.Format`.
     """
-    return recognise_graph(files, asked, SUFFIX, _graph, tables)
+    return recognise_graph(files, asked, called(SUFFIX), _graph, tables)
 
 
 def _graph(file: Path) -> AttributedGraph:

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from grandplus.datasets.attributed.files import read_graph, recognise_graph
+from grandplus.datasets.attributed.files import called, read_graph, recognise_graph
 from grandplus.datasets.attributed.graph import AttributedGraph, attributed_graph
-from grandplus.datasets.attributed.xml import Declared, declared_by, needed, read_xml, the_graph, typed
+from grandplus.datasets.attributed.xml import Declared, declared_by, needed, read_xml, the_graph, typed, with_joined
 from grandplus.datasets.formats import tables
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import Reading, Source
@@ -29,7 +29,7 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
 
     See `grandplus.datasets.formats.Format`.
     """
-    return read_graph(folder, files, source, SUFFIX, _graph, tables)
+    return read_graph(folder, files, source, called(SUFFIX), _graph, tables)
 
 
 def recognise(files: list[Path], asked: Reading) -> Reading | None:
@@ -37,20 +37,21 @@ def recognise(files: list[Path], asked: Reading) -> Reading | None:
 
     See `grandplus.datasets.formats.Format`.
     """
-    return recognise_graph(files, asked, SUFFIX, _graph, tables)
+    return recognise_graph(files, asked, called(SUFFIX), _graph, tables)
 
 
 def _graph(file: Path) -> AttributedGraph:
     graph = the_graph(read_xml(file, "gexf"), file)
     of_nodes, of_edges = _declared(graph, "node", file), _declared(graph, "edge", file)
     names, nodes, edges = _named(of_nodes), list(graph.iter("node")), list(graph.iter("edge"))
-    return attributed_graph(
+    made = attributed_graph(
         file,
         ((needed(node, "id", file), _data(node, of_nodes, file) | _label(node, names)) for node in nodes),
         _edges(edges, of_edges, file),
         names=frozenset({names}),
         unused=_times([*nodes, *edges]),
     )
+    return with_joined(made, of_nodes, of_edges)
 
 
 def _edges(

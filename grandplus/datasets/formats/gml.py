@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
-from grandplus.datasets.attributed.files import read_graph, recognise_graph
+from grandplus.datasets.attributed.files import called, read_graph, recognise_graph
 from grandplus.datasets.attributed.graph import AttributedGraph, attributed_graph
 from grandplus.datasets.attributed.text import read_text
 from grandplus.datasets.formats import tables
@@ -23,6 +24,7 @@ NAME = "label"
 _MEMORY = 40  # times the text
 _LINE_ENDS = re.compile(r"\r\n|\r|\n")
 # networkx refuses repeated edges, which published files have, unless the graph says that it is a multigraph.
+_HALF = re.compile("[\ud800-\udfff]")
 _GRAPH = re.compile(r'(?m)^((?:[^"#\n]*\s)?graph\s*\[)')
 
 
@@ -35,7 +37,7 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
         held = _graph(folder / files[0]).attributes
         label = {"label": USUAL_CLASS} if USUAL_CLASS in held else {}
         source = source.model_copy(update={"read": source.read.model_copy(update=label)})
-    return read_graph(folder, files, source, SUFFIX, _graph, tables)
+    return read_graph(folder, files, source, called(SUFFIX), _graph, tables)
 
 
 def recognise(files: list[Path], asked: Reading) -> Reading | None:
@@ -43,7 +45,7 @@ def recognise(files: list[Path], asked: Reading) -> Reading | None:
 
     See `grandplus.datasets.formats.Format`.
     """
-    return recognise_graph(files, asked, SUFFIX, _graph, tables, classes=(USUAL_CLASS,))
+    return recognise_graph(files, asked, called(SUFFIX), _graph, tables, classes=(USUAL_CLASS,))
 
 
 def _graph(file: Path) -> AttributedGraph:
@@ -54,6 +56,17 @@ def _graph(file: Path) -> AttributedGraph:
         graph = nx.parse_gml(_LINE_ENDS.split(text), label="id")
     except (nx.NetworkXError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise GrandPlusError(f"is no readable GML: {error}", where=file) from None
+    if "&#" in text:
+        _check_whole_text(graph, file)
     nodes = ((str(node), attributes) for node, attributes in graph.nodes(data=True))
     edges = ((str(start), str(end), attributes) for start, end, attributes in graph.edges(data=True))
     return attributed_graph(file, nodes, edges, names=frozenset({NAME}))
+
+
+def _check_whole_text(graph: Any, file: Path) -> None:
+    """Check that no entity writes half of a character."""
+    for node, attributes in graph.nodes(data=True):
+        for name, value in attributes.items():
+            if isinstance(value, str) and _HALF.search(value):
+                found = f"node {node} has half of a character in {name}: {ascii(value)[:40]}"
+                raise GrandPlusError(found, where=file, expected="whole text")

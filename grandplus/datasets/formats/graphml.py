@@ -12,9 +12,9 @@ from typing import Any
 from xml.etree.ElementTree import Element
 
 from grandplus.datasets.account import DRAWING
-from grandplus.datasets.attributed.files import read_graph, recognise_graph
+from grandplus.datasets.attributed.files import called, read_graph, recognise_graph
 from grandplus.datasets.attributed.graph import AttributedGraph, attributed_graph
-from grandplus.datasets.attributed.xml import Declared, declared_by, needed, read_xml, the_graph, typed
+from grandplus.datasets.attributed.xml import Declared, declared_by, needed, read_xml, the_graph, typed, with_joined
 from grandplus.datasets.formats import tables
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import Reading, Source
@@ -29,7 +29,7 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
 
     See `grandplus.datasets.formats.Format`.
     """
-    return read_graph(folder, files, source, SUFFIX, _graph, tables)
+    return read_graph(folder, files, source, called(SUFFIX), _graph, tables)
 
 
 def recognise(files: list[Path], asked: Reading) -> Reading | None:
@@ -37,7 +37,7 @@ def recognise(files: list[Path], asked: Reading) -> Reading | None:
 
     See `grandplus.datasets.formats.Format`.
     """
-    return recognise_graph(files, asked, SUFFIX, _graph, tables)
+    return recognise_graph(files, asked, called(SUFFIX), _graph, tables)
 
 
 def _graph(file: Path) -> AttributedGraph:
@@ -46,13 +46,17 @@ def _graph(file: Path) -> AttributedGraph:
     if graph.find(".//hyperedge") is not None:
         raise GrandPlusError("holds edges of more than two nodes (hyperedge)", where=file, expected="pairs of nodes")
     of_nodes, of_edges, drawn = _keys(tree, "node", file), _keys(tree, "edge", file), _drawings(tree)
-    nodes = ((needed(node, "id", file), _data(node, of_nodes, file)) for node in graph.iter("node"))
-    return attributed_graph(file, nodes, _edges(graph, of_edges, file), unused=drawn)
+    known = {key.get("id") for key in tree.iter("key")}
+    nodes = ((needed(node, "id", file), _data(node, of_nodes, known, file)) for node in graph.iter("node"))
+    made = attributed_graph(file, nodes, _edges(graph, of_edges, known, file), unused=drawn)
+    return with_joined(made, of_nodes, of_edges)
 
 
-def _edges(graph: Element, keys: dict[str, Declared], file: Path) -> Iterator[tuple[str, str, dict[str, Any]]]:
+def _edges(
+    graph: Element, keys: dict[str, Declared], known: set[str | None], file: Path
+) -> Iterator[tuple[str, str, dict[str, Any]]]:
     for edge in graph.iter("edge"):
-        yield needed(edge, "source", file), needed(edge, "target", file), _data(edge, keys, file)
+        yield needed(edge, "source", file), needed(edge, "target", file), _data(edge, keys, known, file)
 
 
 def _keys(tree: Element, domain: str, file: Path) -> dict[str, Declared]:
@@ -65,11 +69,18 @@ def _drawings(tree: Element) -> tuple[str, ...]:
     return tuple(sorted({f"{kind}{DRAWING}" for key in tree.iter("key") if (kind := key.get(_DRAWING))}))
 
 
-def _data(element: Element, keys: dict[str, Declared], file: Path) -> dict[str, Any]:
+def _data(element: Element, keys: dict[str, Declared], known: set[str | None], file: Path) -> dict[str, Any]:
     values = {key.name: key.default for key in keys.values() if key.default is not None}
+    seen = set[str]()
     for data in element.findall("data"):
-        key = keys.get(needed(data, "key", file))
+        ident = needed(data, "key", file)
+        key, owner = keys.get(ident), element.get("id") or f"{element.get('source')} to {element.get('target')}"
+        if ident not in known:
+            found = f"{element.tag} {owner} has a value for {ident}"
+            raise GrandPlusError(found, where=file, expected="a key that it declares")
+        if key is not None and ident in seen:
+            raise GrandPlusError(f"{element.tag} {owner} has two values of {key.name}", where=file, expected="one")
+        seen.add(ident)
         if key is not None and not len(data):  # a key of others, or a drawing
-            owner = element.get("id") or f"{element.get('source')} to {element.get('target')}"
             values[key.name] = typed(data.text, key.type, f"{file}, {key.name} of {element.tag} {owner}")
     return values

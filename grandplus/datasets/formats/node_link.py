@@ -6,17 +6,18 @@ nodes have no ``id``, the ends of edges are their names, or their positions from
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from grandplus.datasets.attributed.files import read_graph, recognise_graph
+from grandplus.datasets.arrays.json_files import parsed
+from grandplus.datasets.attributed.files import called, read_graph, recognise_graph
 from grandplus.datasets.attributed.graph import AttributedGraph, attributed_graph
 from grandplus.datasets.attributed.text import read_text
 from grandplus.datasets.formats import tables
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import Reading, Source
+from grandplus.datasets.tables.text import is_called
 from grandplus.runtime.errors import GrandPlusError
 
 SUFFIX = ".json"
@@ -24,6 +25,16 @@ NODES, EDGES = "nodes", ("links", "edges")
 _IDS = ("id", "key", "name")
 _MEMORY = 20  # times the text
 _KEY = "key"  # of networkx, which tells edges of the same ends apart
+_OTHERS: dict[str, Callable[[Any], bool]] = {  # in JSON that isn't read
+    "elements, as Cytoscape writes them": lambda content: _has(content, "elements"),
+    "adjacency, as networkx's adjacency_data writes it": lambda content: _has(content, "adjacency"),
+    "a tree of children": lambda content: _has(content, "children"),
+    "a graph within graph": lambda content: _has(content, "graph") and bool(content["graph"]),
+    "a list": lambda content: isinstance(content, list),
+}
+_KEYS = (NODES, "elements", "adjacency", "children", "graph")
+_EXPECTED = "an object with nodes, and with links whose ends are source and target"
+_FIX = "write it so, as networkx.node_link_data does, or as GraphML; or write a list as CSV"
 
 
 def read(folder: Path, files: list[str], source: Source, order: Path | None = None) -> RawGraph:
@@ -31,7 +42,7 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
 
     See `grandplus.datasets.formats.Format`.
     """
-    return read_graph(folder, files, source, SUFFIX, _graph, tables)
+    return read_graph(folder, files, source, called(SUFFIX), _graph, tables)
 
 
 def recognise(files: list[Path], asked: Reading) -> Reading | None:
@@ -39,30 +50,34 @@ def recognise(files: list[Path], asked: Reading) -> Reading | None:
 
     See `grandplus.datasets.formats.Format`.
     """
-    matching = [file for file in files if file.name.lower().endswith(SUFFIX)]
-    if len(matching) != 1 or not _has_lists(matching[0]):
+    matching = [file for file in files if is_called(file.name, SUFFIX)]
+    if len(matching) != 1:
         return None
-    return recognise_graph(files, asked, SUFFIX, _graph, tables)
+    content = _content(matching[0])
+    if isinstance(content, dict) and NODES in content and any(isinstance(content.get(key), list) for key in EDGES):
+        return recognise_graph(files, asked, called(SUFFIX), _graph, tables)
+    what = next((what for what, is_it in _OTHERS.items() if is_it(content)), None)
+    if what is not None:
+        raise GrandPlusError(f"holds {what}", where=matching[0], expected=_EXPECTED, fix=_FIX)
+    return None
 
 
-def _has_lists(file: Path) -> bool:
-    """Whether it is of this format; a file of features by id is JSON, too."""
+def _content(file: Path) -> Any:
+    """What a file holds, if it may be a graph; a file of features by id is JSON, too."""
     text = read_text(file, 1)
-    if f'"{NODES}"' not in text or not any(f'"{key}"' in text for key in EDGES):
-        return False
-    content = _parsed(file)
-    return isinstance(content, dict) and NODES in content and any(isinstance(content.get(key), list) for key in EDGES)
+    may_be = text.lstrip().startswith("[") or any(f'"{key}"' in text for key in _KEYS)
+    return parsed(read_text(file, _MEMORY), file) if may_be else None
 
 
-def _parsed(file: Path) -> Any:
-    try:
-        return json.loads(read_text(file, _MEMORY))
-    except (ValueError, RecursionError) as error:
-        raise GrandPlusError(f"is no readable JSON: {error}", where=file) from None
+def _has(content: Any, key: str) -> bool:
+    """Whether it is an object whose value of a key is an object or a list of other than numbers."""
+    value = content.get(key) if isinstance(content, dict) else None
+    has_numbers = isinstance(value, list) and any(isinstance(part, int | float) for part in value[:1])
+    return isinstance(value, list | dict) and not has_numbers
 
 
 def _graph(file: Path) -> AttributedGraph:
-    content = _parsed(file)
+    content = parsed(read_text(file, _MEMORY), file)
     content = content if isinstance(content, dict) else {}
     held = [key for key in EDGES if key in content]
     if len(held) != 1:
@@ -110,7 +125,8 @@ def _rows(content: dict[str, Any], key: str, file: Path) -> list[dict[str, Any]]
 
 def _end(edge: dict[str, Any], end: str, number: int, file: Path) -> str:
     if end not in edge:
-        raise GrandPlusError(f"edge {number} has no {end}", where=file)
+        held = ", ".join(edge)[:80] or "nothing"
+        raise GrandPlusError(f"edge {number} has no {end}, but {held}", where=file, expected="source and target")
     return _id(edge[end], f"{end} of edge {number}", file)
 
 

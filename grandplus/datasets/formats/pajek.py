@@ -15,12 +15,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from grandplus.datasets.attributed.files import read_graph, recognise_graph
+from grandplus.datasets.attributed.files import called, read_graph, recognise_graph
 from grandplus.datasets.attributed.graph import AttributedGraph, as_number, attributed_graph
 from grandplus.datasets.attributed.text import read_text
 from grandplus.datasets.formats import tables
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import Reading, Source
+from grandplus.datasets.tables.text import is_called
 from grandplus.runtime import environment
 from grandplus.runtime.errors import GrandPlusError
 
@@ -55,9 +56,9 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
 
     See `grandplus.datasets.formats.Format`.
     """
-    partitions = [name for name in files if name.endswith(PARTITION)]
+    partitions = [name for name in files if is_called(name, PARTITION)]
     parse = partial(_graph, partition=folder / partitions[0] if partitions else None)
-    return read_graph(folder, [name for name in files if name not in partitions], source, SUFFIX, parse, tables)
+    return read_graph(folder, [name for name in files if name not in partitions], source, called(SUFFIX), parse, tables)
 
 
 def recognise(files: list[Path], asked: Reading) -> Reading | None:
@@ -65,11 +66,11 @@ def recognise(files: list[Path], asked: Reading) -> Reading | None:
 
     See `grandplus.datasets.formats.Format`.
     """
-    partitions = [file for file in files if file.name.endswith(PARTITION)]
+    partitions = [file for file in files if is_called(file.name, PARTITION)]
     if len(partitions) > 1:
         return None
     parse = partial(_graph, partition=partitions[0] if partitions else None)
-    return recognise_graph([file for file in files if file not in partitions], asked, SUFFIX, parse, tables)
+    return recognise_graph([file for file in files if file not in partitions], asked, called(SUFFIX), parse, tables)
 
 
 @dataclass

@@ -1,7 +1,7 @@
 """The bytes of a text file: unpacked, if it is compressed, and in UTF-8.
 
-Compression (gzip, bzip2, xz, zstd) and UTF-16, which Excel writes as "Unicode text", are told by the first bytes of a
-file and not by its name. A compressed file is read piece by piece and never written unpacked.
+Compression (gzip, bzip2, xz, zstd), UTF-32 and UTF-16, which Excel writes as "Unicode text", are told by the first
+bytes of a file and not by its name. A compressed file is read piece by piece and never written unpacked.
 """
 
 from __future__ import annotations
@@ -24,7 +24,12 @@ from grandplus.runtime.errors import GrandPlusError
 PIECE = 2**20  # bytes read at a time
 MAX_RATIO = 200  # text is packed to a 200th at most; what is packed further is made to fill memory or time
 ALLOWED = 2**28  # bytes that any file may unpack to
-_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_WIDE = {  # what begins text that is not UTF-8; the mark of UTF-32 begins as that of UTF-16 does
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
 _DAMAGED = (OSError, EOFError, zlib.error, lzma.LZMAError, pa.ArrowException)
 
 
@@ -59,6 +64,56 @@ def compression_of(file: Path) -> str | None:
     return next((name for name, kind in COMPRESSIONS.items() if start.startswith(kind.start)), None)
 
 
+def is_called(name: str, *suffixes: str) -> bool:
+    """Whether the name of a file ends so, perhaps before the suffix of a compression.
+
+    Parameters
+    ----------
+    name : str
+    *suffixes : str
+        In small letters.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> [is_called(name, ".gml") for name in ("g.gml", "G.GML.bz2", "gml.csv")]
+    [True, True, False]
+    """
+    name = name.lower()
+    plain = next((name.removesuffix(kind.suffix) for kind in COMPRESSIONS.values() if name.endswith(kind.suffix)), name)
+    return plain.endswith(suffixes)
+
+
+@contextmanager
+def open_unpacked(file: Path) -> Iterator[Any]:
+    """Open a file, which may be compressed, as a stream of its bytes.
+
+    Parameters
+    ----------
+    file : Path
+
+    Yields
+    ------
+    binary stream
+        It is buffered.
+
+    Raises
+    ------
+    GrandPlusError
+        The file can't be read, is damaged, or unpacks to more than 200 times its size.
+    """
+    try:
+        kind = compression_of(file)
+        opened = COMPRESSIONS[kind].open(file) if kind else file.open("rb")
+    except OSError as error:
+        raise GrandPlusError(f"can't be read: {error.strerror or error}", where=file) from None
+    with opened:
+        yield io.BufferedReader(_Unpacked(opened, file, kind), PIECE) if kind else opened
+
+
 @contextmanager
 def open_text(file: Path) -> Iterator[Any]:
     """Open a text file as a stream of bytes in UTF-8.
@@ -74,17 +129,12 @@ def open_text(file: Path) -> Iterator[Any]:
     Raises
     ------
     GrandPlusError
-        The file can't be read, is damaged, or unpacks to more than 200 times its size.
+        As of ``open_unpacked``, or the text is damaged.
     """
-    try:
-        kind = compression_of(file)
-        opened = COMPRESSIONS[kind].open(file) if kind else file.open("rb")
-    except OSError as error:
-        raise GrandPlusError(f"can't be read: {error.strerror or error}", where=file) from None
-    with opened:
-        stream = io.BufferedReader(_Unpacked(opened, file, kind), PIECE) if kind else opened
-        is_utf16 = stream.peek(2)[:2] in _UTF16
-        yield io.BufferedReader(_Utf8(stream, file), PIECE) if is_utf16 else stream
+    with open_unpacked(file) as stream:
+        start = stream.peek(4)[:4]
+        encoding = next((name for mark, name in _WIDE.items() if start.startswith(mark)), None)
+        yield io.BufferedReader(_Utf8(stream, file, encoding), PIECE) if encoding else stream
 
 
 class Stream(io.RawIOBase):
@@ -128,11 +178,11 @@ class _Unpacked(Stream):
 
 
 class _Utf8(Stream):
-    """Text in UTF-16, as UTF-8."""
+    """Text in UTF-16 or UTF-32, as UTF-8."""
 
-    def __init__(self, stream: Any, file: Path) -> None:
-        self._stream, self._file = stream, file
-        self._decoder = codecs.getincrementaldecoder("utf-16")()
+    def __init__(self, stream: Any, file: Path, encoding: str) -> None:
+        self._stream, self._file, self._encoding = stream, file, encoding
+        self._decoder = codecs.getincrementaldecoder(encoding)()
 
     def next_piece(self) -> bytes:
         while True:
@@ -140,6 +190,7 @@ class _Utf8(Stream):
             try:
                 text = self._decoder.decode(piece, final=not piece)
             except UnicodeDecodeError:
-                raise GrandPlusError("is no readable text in UTF-16", where=self._file, fix="write it again") from None
+                found = f"is no readable text in {self._encoding.upper()}"
+                raise GrandPlusError(found, where=self._file, fix="write it again") from None
             if text or not piece:
                 return text.encode("utf-8", "surrogatepass")
