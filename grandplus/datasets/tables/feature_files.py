@@ -23,6 +23,7 @@ from grandplus.datasets.arrays.json_files import read_json_object
 from grandplus.datasets.arrays.npz import read_scipy_npz
 from grandplus.datasets.tables.ids import as_numpy, first_repeated, ids_of, rows_of, same_type
 from grandplus.datasets.tables.look import look
+from grandplus.datasets.tables.parquet import is_parquet
 from grandplus.graph.features import as_floats
 from grandplus.runtime.errors import GrandPlusError
 
@@ -77,9 +78,9 @@ def lists_by_id(file: Path) -> Lists | None:
     GrandPlusError
         The file is damaged, or has a node twice.
     """
-    if file.suffix not in _BY_ID:
+    if file.suffix in _BY_POSITION:
         return None
-    lists = _BY_ID[file.suffix](file)
+    lists = _parquet(file) if is_parquet(file) else _json(file)
     twice = first_repeated(lists.ids)
     if twice:
         raise GrandPlusError(f"has node {lists.ids[twice[0]].as_py()} twice", where=file)
@@ -280,5 +281,4 @@ def _is_list(kind: pa.DataType) -> bool:
     return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
 
 
-_BY_ID: dict[str, Callable[[Path], Lists]] = {".json": _json, ".parquet": _parquet}
 _BY_POSITION: dict[str, Callable[[Path, pa.Array], Any]] = {".npy": _npy, ".npz": _npz}

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import itertools
-import json
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
-from grandplus.datasets.arrays.memory import check_declared
 from grandplus.datasets.tables.lines import MARKS, MAX_LINE, delimiter_of, fields_of, lines_of
 from grandplus.datasets.tables.names import HEADS, holds_index
 from grandplus.datasets.tables.numbers import is_number
+from grandplus.datasets.tables.parquet import first_rows, is_parquet
 from grandplus.datasets.tables.quotes import DOS_END
 from grandplus.datasets.tables.table import Table
 from grandplus.datasets.tables.text import open_text
 from grandplus.runtime.errors import GrandPlusError
 
-PARQUET = ".parquet"
 SAMPLE = 200  # lines from which a table's columns are guessed
 _SEPARATOR = re.compile(r"sep=(.)", re.IGNORECASE)  # the first line of some files for Excel
 
@@ -48,7 +43,7 @@ def look(file: Path, *, header: bool | None = None, skip: int | None = None, by_
     GrandPlusError
         It is no table, or has no line.
     """
-    if file.suffix == PARQUET:
+    if is_parquet(file):
         return _look_at_parquet(file)
     with open_text(file) as stream:
         top = _first_lines(stream, file, skip)
@@ -107,7 +102,7 @@ def _first_lines(stream: Any, file: Path, skip: int | None) -> _Top:
     top, number = _Top(), 0
     for number, line in enumerate(lines_of(stream), start=1):
         if "\0" in line or len(line) >= MAX_LINE:
-            raise GrandPlusError("is no text", where=file, expected="a table in UTF-8, or a name with .parquet")
+            raise GrandPlusError("is no text", where=file, expected="a table in UTF-8, or of Parquet")
         try:
             text = line.encode("latin1").decode().strip(" \n")
         except UnicodeDecodeError:
@@ -150,31 +145,8 @@ def _unlike(names: list[str]) -> list[str]:
 
 
 def _look_at_parquet(file: Path) -> Table:
-    try:
-        with pq.ParquetFile(file) as opened:
-            names, metadata = list(opened.schema_arrow.names), opened.metadata
-            size = sum(metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups))
-            check_declared(size, file)
-            rows = next(opened.iter_batches(SAMPLE), None)
-            indexes = _pandas_indexes(opened.schema_arrow.metadata)
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise GrandPlusError(f"is no readable Parquet file: {error}", where=file, fix="fetch it again") from None
-    if rows is None or not names:
-        raise GrandPlusError("holds no row", where=file, expected="a table")
-    columns = [
-        [None if isinstance(value, list | dict) else str(value) for value in column.to_pylist()]
-        for column in rows.columns
-    ]
+    (names, indexes, _), rows = first_rows(file, SAMPLE)
     index = tuple(
-        c for c, name in enumerate(names) if name in indexes or holds_index(name, c, [v or "" for v in columns[c]])
+        c for c, name in enumerate(names) if name in indexes or holds_index(name, c, [row[c] or "" for row in rows])
     )
-    return Table(file, names, [list(row) for row in zip(*columns, strict=True)], len(names), index=index)
-
-
-def _pandas_indexes(metadata: dict[bytes, bytes] | None) -> set[str]:
-    """The columns that pandas wrote as the index of a DataFrame."""
-    try:
-        said = json.loads((metadata or {}).get(b"pandas", b"{}"))
-        return {name for name in said.get("index_columns", []) if isinstance(name, str)}
-    except (ValueError, AttributeError, TypeError):
-        return set()
+    return Table(file, names, rows, len(names), index=index)

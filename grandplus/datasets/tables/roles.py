@@ -21,9 +21,10 @@ from grandplus.datasets.tables.headers import (
     take_marked_data,
     take_named_header,
 )
-from grandplus.datasets.tables.look import PARQUET, look
+from grandplus.datasets.tables.look import look
 from grandplus.datasets.tables.names import IDS, LABELS, ends_by_name
 from grandplus.datasets.tables.numbers import has_fraction, is_number
+from grandplus.datasets.tables.parquet import is_parquet
 from grandplus.datasets.tables.split_columns import columns_of_split, is_part, split_columns
 from grandplus.datasets.tables.table import Table
 from grandplus.runtime.errors import GrandPlusError
@@ -327,9 +328,7 @@ def _one(features: list[Path], asked: Reading) -> Path | None:
 
 
 def _has_lists(file: Path) -> bool:
-    if file.suffix != PARQUET:
-        return False
-    return any(pa.types.is_nested(kind) for kind in pq.read_schema(file).types)
+    return is_parquet(file) and any(pa.types.is_nested(kind) for kind in pq.read_schema(file).types)
 
 
 def _column(table: Table, asked: Column) -> Column:

@@ -16,16 +16,15 @@ from typing import Any, NoReturn
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
-import pyarrow.parquet as pq
 
 from grandplus.datasets.tables.lines import MARKS, fields_of, lines_of
 from grandplus.datasets.tables.numbers import is_number
+from grandplus.datasets.tables.parquet import pieces_of
 from grandplus.datasets.tables.quotes import BLOCK, Quoted
 from grandplus.datasets.tables.text import open_text
 from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.validation import Column
 
-ROWS = 2**16  # of Parquet that are read at a time
 _SHOWN = 60  # characters of a line that isn't data
 
 
@@ -137,10 +136,7 @@ class Table:
             if self.delimiter:
                 yield from self._text(columns)
             else:
-                with pq.ParquetFile(self.file) as opened:
-                    wanted = [opened.schema_arrow.names[column] for column in columns]
-                    for batch in opened.iter_batches(ROWS, columns=wanted):
-                        yield [batch.column(name) for name in wanted]
+                yield from pieces_of(self.file, columns)
         except (pa.ArrowException, OSError) as error:
             self._raise_unreadable(str(error))
 
