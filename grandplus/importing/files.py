@@ -135,7 +135,7 @@ def import_files(
 def _files_to_read(found: Gathered, given: set[Path], read: Reading) -> tuple[Gathered, list[str]]:
     """Without those that are no data, or that the user's words leave out; and what an account calls these."""
     lists = id_lists(read).values()
-    side = side_files(found.origins, given, {*lists, read.edges or "", read.nodes or ""})
+    side = side_files(found.folder, found.origins, given, {*lists, read.edges or "", read.nodes or ""})
     more = files_not_asked_for(set(found.origins) - side, read, lists)
     kept = {name: path for name, path in found.origins.items() if name not in side | more}
     left = [f"{file}{NO_DATA if file in side else NOT_READ}" for file in sorted(side | more)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +10,8 @@ from grandplus.datasets.arrays.npz import check_npz
 from grandplus.datasets.fetch.checksums import check_is_data
 from grandplus.datasets.raw import READERS
 from grandplus.datasets.source import Reading
+from grandplus.datasets.tables.foreign import check_is_read
 from grandplus.runtime.errors import GrandPlusError
-
-_SHEETS = (".xlsx", ".xls", ".ods")
-_ZIPS = (".pt", ".pth")  # PyTorch's files, which are zip archives too
 
 
 def recognise(files: list[Path], asked: Reading, file_format: str | None = None) -> tuple[str, Reading]:
@@ -79,18 +76,12 @@ def check_files(files: list[Path]) -> None:
     for file in files:
         try:
             check_is_data(file, where=file)
-            _check_not_packed(file)
+            if file.suffix == ".npz":
+                check_npz(file, [], objects=True)
+            else:
+                check_is_read(file)
         except OSError as error:
             raise GrandPlusError(f"can't be read: {error.strerror}", where=file) from None
-
-
-def _check_not_packed(file: Path) -> None:
-    if file.suffix == ".npz":
-        check_npz(file, [], objects=True)
-    elif file.suffix.lower() in _SHEETS:
-        raise GrandPlusError("is a workbook", where=file, expected="data", fix="save each sheet that you need as CSV")
-    elif zipfile.is_zipfile(file) and file.suffix not in _ZIPS:
-        raise GrandPlusError("is a zip archive", where=file, expected="data", fix="unpack it and import what it holds")
 
 
 def _listed(files: list[Path]) -> str:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from grandplus.datasets.source import Reading
+from grandplus.datasets.tables.parquet import SUFFIXES
 
 _SUFFIXES = {
     ".md", ".rst", ".pdf", ".html", ".htm", ".doc", ".docx", ".tex", ".bib", ".png", ".jpg", ".jpeg", ".gif", ".svg",
     ".py", ".ipynb", ".r", ".sh", ".m", ".js", ".css", ".log", ".md5", ".sha1", ".sha256", ".xlsx", ".xls", ".ods",
-    ".yaml", ".yml", ".toml", ".ini", ".cfg", ".cff",
+    ".yaml", ".yml", ".toml", ".xml", ".ini", ".cfg", ".cff",
 }  # fmt: skip
 _STEMS = re.compile(
     r"((readme|licen[cs]e)([\W_].*)?|copying|citing|changelog|notice|makefile|"
@@ -19,15 +22,19 @@ _STEMS = re.compile(
     re.IGNORECASE,
 )
 _NO_TABLES = {"", ".txt", ".db"}  # with these suffixes a stem tells
-_DATA = {"meta.yaml"}  # of DGL
-_FEATURES = (".npy", ".npz", ".json", ".parquet")  # files that may hold features beside the two tables
+_DATA = {"meta.yaml", "class_map.json", "role.json"}  # of DGL and GraphSAINT
+_OF_GRAPHS = ("nodes", "links", "edges", "elements", "adjacency", "children", "graph")  # keys of JSON
+_MAX_METADATA = 2**20  # bytes
+_FEATURES = (".npy", ".npz", ".json", *SUFFIXES)  # files that may hold features beside the two tables
 
 
-def side_files(origins: Mapping[str, Path], given: set[Path], named: set[str]) -> set[str]:
+def side_files(folder: Path, origins: Mapping[str, Path], given: set[Path], named: set[str]) -> set[str]:
     """The files that are no data, by their names; none if there would be no other.
 
     Parameters
     ----------
+    folder : Path
+        Where each file lies under its name.
     origins : mapping of Path
         Where each file comes from, by its name.
     given : set of Path
@@ -42,7 +49,8 @@ def side_files(origins: Mapping[str, Path], given: set[Path], named: set[str]) -
     side = {
         name
         for name, origin in origins.items()
-        if name not in named and (_is_called_so(name) or (origin not in given and _is_side_file(name)))
+        if name not in named
+        and (_is_called_so(name) or (origin not in given and (_is_side_file(name) or _is_metadata(folder / name))))
     }
     return side if len(side) < len(origins) else set()
 
@@ -92,3 +100,23 @@ def _is_side_file(name: str) -> bool:
     """
     path = PurePosixPath(name)
     return path.name not in _DATA and (path.suffix.lower() in _SUFFIXES or path.name == "_SUCCESS")
+
+
+def _is_metadata(file: Path) -> bool:
+    """Whether a small JSON has neither a list for each id, nor nodes, nor another graph."""
+    if file.suffix.lower() != ".json" or file.name in _DATA or file.stat().st_size > _MAX_METADATA:
+        return False
+    try:
+        content = json.loads(file.read_bytes())
+    except (ValueError, RecursionError, OSError):
+        return False  # damaged data
+    if isinstance(content, dict):
+        values = [content.get(key) for key in _OF_GRAPHS]
+        is_graph = any(isinstance(value, list | dict) and value for value in values)
+        lists = [value for value in content.values() if isinstance(value, list)]
+        return not is_graph and (len(lists) < len(content) or not any(map(_holds_numbers, lists)))
+    return not (isinstance(content, list) and any(isinstance(row, list | dict) for row in content))
+
+
+def _holds_numbers(values: list[Any]) -> bool:
+    return all(isinstance(value, int | float | list) for value in values)

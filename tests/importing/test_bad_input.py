@@ -12,6 +12,7 @@ import zipfile
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -56,6 +57,12 @@ def zipped(name: str = "edges.csv") -> bytes:
 def parquet(**columns: object) -> bytes:
     out = io.BytesIO()
     pq.write_table(pa.table(columns), out)
+    return out.getvalue()
+
+
+def feather() -> bytes:
+    out = io.BytesIO()
+    pd.DataFrame(EDGES, columns=["source", "target"]).to_feather(out)
     return out.getvalue()
 
 
@@ -118,6 +125,11 @@ CASES: dict[str, tuple[dict[str, bytes], list[str], int, list[str]]] = {
         {"graph.zip": zipped("../edges.csv")}, FEW, 2, ["graph.zip: holds a file outside itself: ../edges.csv"],
     ),
     "zip of nothing": ({"graph.zip": zipped("x/")}, FEW, 2, ["graph.zip: holds no file; expected the files of a gr"]),
+    "tar": ({"graph.tgz": gzip.compress(b"edges.csv".ljust(257, b"\0") + b"ustar")}, FEW, 2, ["graph.tgz: is a tar"]),
+    "nothing in gzip": (tables(edges=gzip.compress(b"")), FEW, 2, ["edges.csv: unpacks to nothing; expected a"]),
+    "white space": ({"g.net": b"\n \n"}, FEW, 2, ["g.net: holds nothing but white space; expected a dataset's file"]),
+    "Feather": (tables(edges=feather()), FEW, 2, ["edges.csv: is an Arrow file (Feather); write each table as Par"]),
+    "graph bomb": ({"g.gml.gz": gzip.compress(b" " * 2**23)}, FEW, 2, ["g.gml.gz: takes", "expected at most 95.37"]),
     "zip, truncated": ({"graph.zip": zipped()[:-9]}, FEW, 2, ["graph.zip: can't be unpacked: File is not a zip file"]),
     "zip, encrypted": (
         {"graph.zip": zipped().replace(b"\x14\0\0\0", b"\x14\0\x01\0")}, FEW, 2, ["graph.zip: can't be unpacked: File"],
@@ -142,7 +154,8 @@ CASES: dict[str, tuple[dict[str, bytes], list[str], int, list[str]]] = {
         ["g.npz, node_attr: asks for posix.mkdir"],
     ),
     "pickle beside, not read": ({"g.npz": npz(**CSR, labels=NUMBERS, names=thing(Runs()))}, DEGREE, 0, ["csr-npz"]),
-    "pickle file": ({"edges.pkl": pickle.dumps([Runs()])}, DEGREE, 2, ["edges.pkl: is no text"]),
+    "pickle file": ({"edges.pkl": pickle.dumps([Runs()])}, DEGREE, 2, ["edges.pkl: is a pickle, which may hold code"]),
+    "pickle beside tables": (tables(x_pkl=pickle.dumps([Runs()])), FEW, 2, ["x.pkl: is a pickle", "save_dataset"]),
     "weights in an npz": (
         {"g.npz": npz(**CSR | {"adj_data": np.full(NODES, 0.5)}, labels=NUMBERS)}, DEGREE, 2,
         ["g.npz, adj: has an edge of weight 0.5; expected edges without weights", "--weights ignore"],
@@ -345,6 +358,26 @@ CASES: dict[str, tuple[dict[str, bytes], list[str], int, list[str]]] = {
         {"g.graphml": graphml(b'<edge source="1" target="2"><data key="w">0.5</data></edge>')}, DEGREE, 2,
         ["g.graphml: has weight 0.5 on the edge of '1' and '2'", "--weights ignore"],
     ),
+    "two values of one key": (
+        {"g.graphml": graphml(b'<node id="x"><data key="c">a</data><data key="c">b</data></node>')}, FEW, 2,
+        ["g.graphml: node x has two values of class; expected one"],
+    ),
+    "a key that is not declared": (
+        {"g.graphml": graphml(b'<node id="x"><data key="d">a</data></node>')}, FEW, 2,
+        ["g.graphml: node x has a value for d; expected a key that it declares"],
+    ),
+    "a number with _": (
+        {"g.graphml": graphml(b'<node id="x"><data key="h">1_5</data></node>')}, FEW, 2,
+        ["g.graphml, height of node x: is '1_5'; expected a value of type double"],
+    ),
+    "a list among numbers, GML": (
+        {"g.gml": gml().replace(b"value", b"h 1 value").replace(b'id 3 h 1', b'id 3 h 1 h 2')}, FEW, 2,
+        ["g.gml: of node 3, h is [1, 2]; expected a number"],
+    ),
+    "half of a character, GML": (
+        {"g.gml": gml().replace(b"value", b'name "&#55296;" value')}, DEGREE, 2,
+        ["g.gml: node 0 has half of a character in name: '\\ud800'; expected whole text"],
+    ),
     "a feature that a node lacks": (
         {"g.graphml": graphml(b'<node id="x"><data key="c">a</data></node>')}, FEW, 2,
         ["g.graphml: of node x, height is missing; expected a number", "leave the column out"],
@@ -371,6 +404,29 @@ CASES: dict[str, tuple[dict[str, bytes], list[str], int, list[str]]] = {
         {"g.json": b'{"nodes": [{"id": "a"}], "links": [{"source": "a"}]}'}, DEGREE, 2,
         ["g.json: edge 1 has no target"],
     ),
+    "a key twice, JSON": (
+        {"g.json": b'{"nodes": [], "nodes": [{"id": 1}], "links": []}'}, DEGREE, 2,
+        ["g.json: is no readable JSON: 'nodes' stands there twice"],
+    ),
+    "half of a character, JSON": (
+        {"g.json": b'{"nodes": [{"id": "\\ud800"}], "links": []}'}, DEGREE, 2,
+        ["g.json: has half of a character, '\\ud800'; expected whole text"],
+    ),
+    "a whole number that no float holds": (
+        {"g.json": b'{"nodes": [{"id": 1, "class": 1, "h": 1%s}], "links": []}' % (b"0" * 400)},
+        DEGREE, 2, ["g.json: of node 1, h is 10000"],
+    ),
+    "vis.js": (
+        {"g.json": b'{"nodes": [{"id": 1}], "edges": [{"from": 1, "to": 1}]}'}, DEGREE, 2,
+        ["g.json: edge 1 has no source, but from, to; expected source and target"],
+    ),
+    "Cytoscape": (
+        {"g.json": b'{"data": [], "elements": {"nodes": [{"data": {"id": 1}}], "edges": []}}'}, DEGREE, 2,
+        ["g.json: holds elements, as Cytoscape writes them; expected an object with nodes, and with links", "GraphML"],
+    ),
+    "JSON that is a list": (
+        {"e.json": b"[[0, 1], [1, 2]]", "nodes.csv": nodes_csv()}, FEW, 2, ["e.json: holds a list; expected an object"],
+    ),
     "edge to an unknown node, JSON": (
         {"g.json": b'{"nodes": [{"id": "a"}], "links": [{"source": "a", "target": "b"}]}'}, DEGREE, 2,
         ["g.json: edge 1, of 'a' and 'b', names node 'b'"],
@@ -387,13 +443,21 @@ CASES: dict[str, tuple[dict[str, bytes], list[str], int, list[str]]] = {
         {"g.net": b"*Vertices 2\n*Edges\n1 2\n", "g.clu": b"*Vertices 3\n1\n2\n1\n"}, DEGREE, 2,
         ["g.clu: has 3 lines of classes; expected 2, as there are 2 vertices"],
     ),
+    "edge list with a dictionary that is none": (
+        {"edges.txt": b"0 1 {}\n1 2 {'weight': f(1)}\n", "nodes.csv": nodes_csv()}, FEW, 2,
+        ["edges.txt: line 2 ends with", "expected a dictionary of texts and numbers"],
+    ),
+    "weights in a dictionary": (
+        {"edges.txt": b"0 1 {}\n1 2 {'weight': 0.5}\n", "nodes.csv": nodes_csv()}, FEW, 2,
+        ["edges.txt: has weight 0.5 on the edge of '1' and '2'", "--weights ignore"],
+    ),
     "adjacency list with data": (
         {"g.adjlist": b"0 2\n1 {}\n2 {}\n", "nodes.csv": nodes_csv()}, FEW, 2,
         ["g.adjlist: line 2 has braces; expected a node and"],
     ),
     # --- Matrices
     "MatrixMarket that is cut": (
-        {"g.mtx": mtx()[:-30], "nodes.csv": COUNTED}, FEW, 2, ["g.mtx: is no readable MatrixMarket file: Truncated"],
+        {"g.mtx": mtx()[:-30], "nodes.csv": COUNTED}, FEW, 2, ["g.mtx: is truncated: it has 8 entries; expected 12"],
     ),
     "MatrixMarket that declares too much": (
         {"g.mtx": mtx().replace(b"12 12 12", b"12 12 1200000000"), "nodes.csv": COUNTED}, FEW, 2,
@@ -442,6 +506,10 @@ CASES: dict[str, tuple[dict[str, bytes], list[str], int, list[str]]] = {
     "MATLAB, no adjacency": (
         {"g.mat": mat(P=ring().tocsc(), Q=ring().tocsc(), y=NUMBERS)}, DEGREE, 2,
         ["g.mat: has the variables P (12 x 12), Q (12 x 12), y (1 x 12), of which 2 may be the adjacency", "--edges"],
+    ),
+    "MATLAB, no labels": (
+        {"g.mat": mat(P=ring().tocsc(), t=NUMBERS)}, DEGREE, 2,
+        ["g.mat: has the variables P (12 x 12), t (1 x 12), none of which is called as labels are", "--label"],
     ),
     "Facebook100 without a class": (
         {"g.mat": mat(A=ring().tocsc(), local_info=np.ones((NODES, 7)))}, DEGREE, 2,

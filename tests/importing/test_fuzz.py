@@ -15,6 +15,7 @@ from pathlib import Path
 
 import layouts
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -41,6 +42,17 @@ def parquet() -> bytes:
     out = io.BytesIO()
     pq.write_table(pa.table({"id": range(NODES), "x": [[i] for i in range(NODES)]}), out)
     return out.getvalue()
+
+
+def with_index() -> bytes:
+    """As pandas writes a DataFrame whose ids are its index."""
+    out = io.BytesIO()
+    pd.DataFrame({"label": LABELS, "x": LABELS / 2}, pd.RangeIndex(NODES, name="person")).to_parquet(out)
+    return out.getvalue()
+
+
+def zstd(content: bytes) -> bytes:
+    return pa.compress(content, "zstd", asbytes=True)
 
 
 def npy(array: np.ndarray) -> bytes:
@@ -94,6 +106,7 @@ PAJEK = b"""*Vertices 3
 NODE_LINK = b"""{"directed": false, "graph": {}, "nodes": [{"id": "a", "class": "x", "v": [1, 2.5]},
 {"id": "b", "class": "y", "v": [0, 1]}, {"id": "c", "class": "y", "v": [0, 1]}],
 "links": [{"source": "a", "target": "b", "weight": 1}]}"""
+DICTIONARIES = b"# of networkx\n" + b"".join(b"%d %d {'weight': 1.0, 'kind': 'x y'}\n" % edge for edge in EDGES)
 ADJACENCY_LIST = b"#nodes.py\n# GMT Sun Nov 29\n#\n" + b"".join(b"%d %d\n" % edge for edge in EDGES)
 JSON = b"{%s}" % b", ".join(b'"%d": [%d, 3]' % (i, i) for i in range(NODES))
 RING = RandomGraph([str(i) for i in range(NODES)], EDGES, [str(i % 2) for i in range(NODES)], np.ones((NODES, 2)))
@@ -138,6 +151,11 @@ RIGHT = {
     "pajek": {"graph.net": PAJEK},
     "partition": {"graph.clu": b"*Vertices 3\n1\n1\n2\n", "graph.net": PAJEK.replace(b"class", b"kind")},
     "node-link": {"graph.json": NODE_LINK},
+    "node-link, zstd": {"graph.json.zst": zstd(NODE_LINK)},
+    "graphml, gzip": {"graph.graphml.gz": gzip.compress(GRAPHML)},
+    "edge list of networkx": {"edges.txt": DICTIONARIES, "nodes.csv": nodes_csv()},
+    "matrix market, bzip2": {"a.mtx.bz2": bz2.compress(matrix_market()), "nodes.csv": nodes_csv({0: "12,a,1,1"})},
+    "pandas": {"nodes.pq": with_index(), "edges.csv": edges_csv()},
     "matrix market": {"a.mtx": matrix_market(), "nodes.csv": nodes_csv({0: "12,a,1,1"})},
     "matlab": {"label.mat": matlab(compressed=False)},
     "matlab, compressed": {"label.mat": matlab(compressed=True)},

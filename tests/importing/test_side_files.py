@@ -15,7 +15,9 @@ SIDE = {
     "README.md": b"# Graph\n", "README": b"0 1\n1 2\n", "LICENSE.txt": b"MIT\n", "paper.pdf": b"%PDF-1.4\0",
     "figure.png": b"\x89PNG\r\n", "load.py": b"import csv\n", "Makefile": b"all:\n", "SHA256SUMS": b"ab  edges.csv\n",
     "citing.txt": b"Please cite us\n", "Thumbs.db": b"\xd0\xcf\x11\xe0", "index.html": b"<html></html>\n",
-    "table.xlsx": b"PK\x03\x04", "info.yaml": b"a: 1\n", "__init__.py": b"", "RELEASE_v1.txt": b"",
+    "table.xlsx": b"PK\x03\x04", "info.yaml": b"a: 1\n", "info.xml": b"<about/>",
+    "metadata.json": b'{"name": "x", "nodes": 12, "edges": 12}', "about.json": b'{"authors": ["A"]}',
+    "list.json": b"[1]", "__init__.py": b"", "RELEASE_v1.txt": b"",
 }  # fmt: skip
 
 

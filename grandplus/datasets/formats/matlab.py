@@ -127,8 +127,8 @@ def _adjacency(file: Path, held: dict[str, Variable], asked: str | None) -> str:
     return likely[0]
 
 
-def _label(file: Path, held: dict[str, Variable], asked: Reading) -> str | None:
-    """The name of the variable, or of a column of Facebook100's; None if there is none."""
+def _label(file: Path, held: dict[str, Variable], asked: Reading) -> str:
+    """The name of the variable, or of a column of Facebook100's."""
     if FACEBOOK in held:
         column = asked.label
         if isinstance(column, int) and 1 <= column <= len(COLUMNS):
@@ -141,7 +141,11 @@ def _label(file: Path, held: dict[str, Variable], asked: Reading) -> str | None:
         if str(asked.label) not in held:
             raise GrandPlusError(f"has no variable {asked.label}", where=file, expected=_listed(held))
         return str(asked.label)
-    return _one_of(LABELS, held, file, fix="name it with --label")
+    label = _one_of(LABELS, held, file, fix="name it with --label")
+    if label is None:
+        found = f"has the variables {_listed(held)}, none of which is called as labels are"
+        raise GrandPlusError(found, where=file, fix="name the labels with --label, and the adjacency with --edges")
+    return label
 
 
 def _one_of(usual: tuple[str, ...], held: dict[str, Variable], file: Path | None = None, fix: str = "") -> str | None:

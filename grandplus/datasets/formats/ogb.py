@@ -81,6 +81,9 @@ def recognise(files: list[Path], asked: Reading) -> Reading | None:
     held = {file.name.removesuffix(PACKED): file for file in files}
     if {DATA, DATA_LABELS} <= set(held):
         return asked if EDGE_ARRAY in keys_of(held[DATA]) else None
+    if EDGES in held and LABELS not in held and set(COUNTS) <= set(held):
+        fix = "put it beside the edges: a label a line, in the order of the nodes"
+        raise GrandPlusError(f"has OGB's layout without {LABELS}.gz", where=held[EDGES].parent, fix=fix)
     if not {EDGES, LABELS} <= set(held):
         return None
     laid_out = {*COUNTS, *SEVERAL_TYPES} & set(held) or {held[EDGES].parent.name, held[LABELS].parent.name} == {"raw"}

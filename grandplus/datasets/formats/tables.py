@@ -23,6 +23,7 @@ from grandplus.datasets.source import NO_IDS, Reading, Source
 from grandplus.datasets.tables import feature_files
 from grandplus.datasets.tables.classes import class_numbers, unknown_labels
 from grandplus.datasets.tables.features import read_columns
+from grandplus.datasets.tables.foreign import check_is_table
 from grandplus.datasets.tables.ids import (
     as_numpy,
     check_any_known,
@@ -50,6 +51,8 @@ def recognise(files: list[Path], asked: Reading) -> Reading | None:
 
     See `grandplus.datasets.formats.Format`.
     """
+    for file in files:
+        check_is_table(file)
     return roles_of(files, asked)
 
 
