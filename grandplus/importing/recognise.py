@@ -6,12 +6,14 @@ import importlib
 from pathlib import Path
 from typing import Any
 
-from grandplus.datasets.arrays.npz import check_npz
+from grandplus.datasets.arrays.npz import check_npz, keys_of
 from grandplus.datasets.fetch.checksums import check_is_data
 from grandplus.datasets.raw import READERS
 from grandplus.datasets.source import Reading
 from grandplus.datasets.tables.foreign import check_is_read
 from grandplus.runtime.errors import GrandPlusError
+
+_SHOWN = 300  # characters of what arrays are called
 
 
 def recognise(files: list[Path], asked: Reading, file_format: str | None = None) -> tuple[str, Reading]:
@@ -51,8 +53,13 @@ def recognise(files: list[Path], asked: Reading, file_format: str | None = None)
             raise GrandPlusError(f"may be of format {' or '.join(readings)}", where=_listed(files), fix="say --format")
         if readings:
             return readings.popitem()
+    arrays = [
+        f"{file.name} has {', '.join(sorted(keys_of(file))) or 'nothing'}" for file in files if file.suffix == ".npz"
+    ]
+    held = f" ({'; '.join(arrays)[:_SHOWN]})" if arrays else ""
     expected = f"files of {file_format or 'one of the formats ' + ', '.join(modules)} (docs/own-graph.md)"
-    raise GrandPlusError("are of no format that is known", where=_listed(files), expected=expected)
+    fix = "save it from Python with grandplus.save_dataset" if arrays else ""
+    raise GrandPlusError(f"are of no format that is known{held}", where=_listed(files), expected=expected, fix=fix)
 
 
 def importable_formats() -> dict[str, Any]:

@@ -137,6 +137,10 @@ CASES: dict[str, tuple[dict[str, bytes], list[str], int, list[str]]] = {
     "binary": (tables(edges=b"0,1\n\0\1\n"), FEW, 2, ["edges.csv: is no text; expected a table in UTF-8"]),
     "Latin-1": (tables(swapped(b"5,b,", b"5,\xe9,")), FEW, 2, ["nodes.csv: line 7 is not UTF-8"]),
     "unknown format": ({"a.json": b"{}"}, FEW, 2, ["a.json: are of no format that is known; expected files of one of"]),
+    "arrays under other names": (
+        {"g.npz": npz(edge_index=LIST.T, y=NUMBERS)}, FEW, 2,
+        ["g.npz: are of no format that is known (g.npz has edge_index, y); expected files of one of", "save_dataset"],
+    ),
     "two formats": (
         {"g.npz": npz(edges=LIST, node_labels=NUMBERS, **CSR, labels=NUMBERS)}, DEGREE, 2,
         ["g.npz: may be of format csr-npz or edges-npz; say --format"],

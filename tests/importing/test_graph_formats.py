@@ -391,6 +391,11 @@ def adjacency_list(folder: Path) -> None:
     (folder / "nodes.csv").write_text(tables(",")[1])
 
 
+def edge_list(folder: Path) -> None:
+    nx.write_edgelist(clubs(), folder / "g.edgelist")
+    (folder / "nodes.csv").write_text(tables(",")[1])
+
+
 def pajek(folder: Path) -> None:
     """It takes attributes of text only."""
     graph = clubs()
@@ -410,6 +415,7 @@ WRITTEN: dict[str, Callable[[Path], None]] = {
     **{f"networkx, {file}": lambda folder, file=file: NETWORKX[file](clubs(), folder / file) for file in NETWORKX},
     "networkx, Pajek": pajek,
     "networkx, adjacency list": adjacency_list,
+    "networkx, edge list": edge_list,
     "igraph, GraphML": igraph,
     "scipy, MatrixMarket": matrices,
     "scipy, MATLAB": mat,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import csv
 import gzip
 import json
@@ -72,6 +73,17 @@ def adjacency_list(graph: RandomGraph, folder: Path) -> None:
     node_table(graph, folder / "nodes.csv")
 
 
+def edge_list(graph: RandomGraph, folder: Path) -> None:
+    """With an empty dictionary for each edge."""
+    nx.write_edgelist(networkx_of(graph), folder / "g.edgelist", delimiter="\t")
+    node_table(graph, folder / "nodes.csv")
+
+
+def packed(graph: RandomGraph, folder: Path) -> None:
+    graphml(graph, folder)
+    (folder / "g.graphml").write_bytes(bz2.compress((folder / "g.graphml").read_bytes()))
+
+
 def pajek_and_table(graph: RandomGraph, folder: Path) -> None:
     bare = nx.MultiGraph(graph.named)
     bare.add_nodes_from(graph.ids)
@@ -137,6 +149,8 @@ WRITERS: dict[str, Callable[[RandomGraph, Path], None]] = {
     "node-link": node_link,
     "node-link, edges": lambda graph, folder: node_link(graph, folder, "edges"),
     "adjacency list": adjacency_list,
+    "edge list": edge_list,
+    "graphml, packed": packed,
     "pajek and a table": pajek_and_table,
 }
 
@@ -167,7 +181,7 @@ def test_the_same_graph_or_a_refusal(writer, data):
 @given(data=st.data())
 def test_plain_ids_are_not_refused(writer, data):
     """But for an id that is called like a column of the table beside it."""
-    beside = writer in ("adjacency list", "pajek and a table")
+    beside = writer in ("adjacency list", "edge list", "pajek and a table")
     graph = data.draw(random_graphs([kind for kind in PLAIN_IDS if not (beside and kind == "words of headers")]))
     with tempfile.TemporaryDirectory() as folder:
         WRITERS[writer](graph, Path(folder))

@@ -7,7 +7,7 @@ import zipfile
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
-from grandplus.datasets.tables.text import compression_of, open_text, open_unpacked
+from grandplus.datasets.tables.text import compression_of, is_called, open_text, open_unpacked
 from grandplus.runtime.errors import GrandPlusError
 
 
@@ -125,6 +125,8 @@ def check_is_table(file: Path) -> None:
         fix = "write it as UTF-8"
         if head.replace(b"\0", b"").isascii() and head.count(b"\0") * 3 > len(head):
             raise GrandPlusError("may be text in UTF-16 or UTF-32 without its mark", where=file, fix=fix)
+    if is_called(file.name, ".json") and not file.name.lower().endswith(".json"):
+        raise GrandPlusError("is JSON that is compressed, and no graph", where=file, fix="unpack it")
     if head.lstrip().startswith(b"{") and file.suffix.lower() != ".json" and _is_json_a_line(file):
         fix = "write it as CSV: pandas.read_json(FILE, lines=True).to_csv(…, index=False)"
         raise GrandPlusError("is JSON Lines, an object a line", where=file, expected="a table", fix=fix)

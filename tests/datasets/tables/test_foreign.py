@@ -97,6 +97,7 @@ def test_a_database(tmp_path):
         ("g.gpickle", pickle.dumps([1], protocol=0), "is a pickle"),
         ("g.dot", b"graph { a -- b; }\n", "is a graph in a form that is not read; write it as GraphML"),
         ("e.jsonl", b'{"a": 1, "b": 2}\n{"a": 2, "b": 3}\n', "is JSON Lines, an object a line; expected a table"),
+        ("x.json.gz", gzip.compress(b'{"a": [1]}', mtime=0), "is JSON that is compressed, and no graph; unpack it"),
         ("e.csv", "a,b\n1,2\n".encode("utf-16-le"), "may be text in UTF-16 or UTF-32 without its mark"),
         ("e.csv", "a,b\n1,2\n".encode("utf-32-be"), "may be text in UTF-16 or UTF-32 without its mark"),
     ],
