@@ -27,6 +27,7 @@ _WORKBOOK = _Kind("is a workbook", _CSV)
 _TAR = _Kind("is a tar archive", _UNPACK)
 _PICKLE = _Kind("is a pickle, which may hold code and is not loaded", _PYTHON)
 _GRAPH6 = _Kind("holds a graph in graph6 or sparse6, without labels", _GRAPHML)
+_HDF5 = b"\x89HDF\r\n\x1a\n"
 _STARTS = {  # of binary files
     b"ARROW1": _Kind("is an Arrow file (Feather)", _PARQUET),
     b"FEA1": _Kind("is a Feather file", _PARQUET),
@@ -40,9 +41,7 @@ _STARTS = {  # of binary files
     b"RDX2\n": _Kind("holds data of R", _R),
     b"RDX3\n": _Kind("holds data of R", _R),
     b"X\n\0\0\0": _Kind("holds data of R", _R),
-    b"\x89HDF\r\n\x1a\n": _Kind(
-        "is an HDF5 file", "write tables, or an .npz; AnnData is read if its name ends with .h5ad"
-    ),
+    _HDF5: _Kind("is an HDF5 file", "write tables, or an .npz; AnnData is read if its name ends with .h5ad"),
     b"Obj\1": _Kind("is an Avro file", _PANDAS),
     b"$FL2": _Kind("is a file of SPSS", _PANDAS),
     b"<stata_dta>": _Kind("is a file of Stata", _PANDAS),
@@ -67,7 +66,7 @@ _BINARY = {  # which is read, but not if it is compressed once more
     b"MATLAB": "a MATLAB file",
 }
 _OWN_HDF5 = (".h5ad", ".mat")
-_ZIPS = (".pt", ".pth", ".npz")  # which are zip archives too
+_ZIPS = (".pt", ".pth")  # which are zip archives too
 _HEAD = 512
 
 
@@ -86,18 +85,11 @@ def check_is_read(file: Path) -> None:
     packed = compression_of(file)
     with open_unpacked(file) as stream:
         head = stream.read(_HEAD)
-    if packed and not head:
-        raise GrandPlusError("unpacks to nothing", where=file, expected="a dataset's file")
-    if not head.strip() and not file.stat().st_size > _HEAD:
-        raise GrandPlusError("holds nothing but white space", where=file, expected="a dataset's file")
-    starts = _STARTS if b"\0" in head else _TEXT_STARTS
-    kind = next((kind for start, kind in starts.items() if head.startswith(start)), None)
-    if head[_TAR_AT:].startswith(_TAR_MARK):
-        kind = _TAR
-    if kind is None and not packed and zipfile.is_zipfile(file) and file.suffix.lower() not in _ZIPS:
-        is_workbook = file.suffix.lower() in _SUFFIXES or _holds_sheets(file)
-        kind = _WORKBOOK if is_workbook else _Kind("is a zip archive", "unpack it and import what it holds")
-    if kind is not None and not (head.startswith(b"\x89HDF") and file.suffix in _OWN_HDF5):
+    if not head.strip() and file.stat().st_size <= _HEAD:
+        found = "unpacks to nothing" if packed and not head else "holds nothing but white space"
+        raise GrandPlusError(found, where=file, expected="a dataset's file")
+    kind = _kind_of(head, file) or (None if packed else _kind_of_zip(file))
+    if kind is not None:
         _raise(kind, file)
     inside = next((name for start, name in _BINARY.items() if packed and head.startswith(start)), None)
     if inside is not None:
@@ -121,15 +113,30 @@ def check_is_table(file: Path) -> None:
     kind = _PICKLE if head.startswith(_PICKLE_STARTS) else _SUFFIXES.get(file.suffix.lower())
     if kind is not None:
         _raise(kind, file)
-    if head[1:2] == b"\0" or head[:1] == b"\0":
-        fix = "write it as UTF-8"
-        if head.replace(b"\0", b"").isascii() and head.count(b"\0") * 3 > len(head):
-            raise GrandPlusError("may be text in UTF-16 or UTF-32 without its mark", where=file, fix=fix)
+    if b"\0" in head[:2] and head.count(b"\0") * 3 > len(head) and head.isascii():
+        found = "may be text in UTF-16 or UTF-32 without its mark"
+        raise GrandPlusError(found, where=file, fix="write it as UTF-8")
     if is_called(file.name, ".json") and not file.name.lower().endswith(".json"):
         raise GrandPlusError("is JSON that is compressed, and no graph", where=file, fix="unpack it")
     if head.lstrip().startswith(b"{") and file.suffix.lower() != ".json" and _is_json_a_line(file):
         fix = "write it as CSV: pandas.read_json(FILE, lines=True).to_csv(…, index=False)"
         raise GrandPlusError("is JSON Lines, an object a line", where=file, expected="a table", fix=fix)
+
+
+def _kind_of(head: bytes, file: Path) -> _Kind | None:
+    """What begins so, perhaps after it was unpacked."""
+    if head[_TAR_AT:].startswith(_TAR_MARK):
+        return _TAR
+    starts = _STARTS if b"\0" in head else _TEXT_STARTS
+    start = next((start for start in starts if head.startswith(start)), None)
+    return None if start is None or (start == _HDF5 and file.suffix in _OWN_HDF5) else starts[start]
+
+
+def _kind_of_zip(file: Path) -> _Kind | None:
+    if file.suffix.lower() in _ZIPS or not zipfile.is_zipfile(file):
+        return None
+    is_workbook = file.suffix.lower() in _SUFFIXES or _holds_sheets(file)
+    return _WORKBOOK if is_workbook else _Kind("is a zip archive", "unpack it and import what it holds")
 
 
 def _holds_sheets(file: Path) -> bool:
