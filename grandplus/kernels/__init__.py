@@ -1,1 +1,1 @@
-"""What numba kernels share: the decorator that compiles them, random numbers, prefetching."""
+"""What numba kernels share: the decorator that compiles them, random numbers, prefetching, the largest entries."""

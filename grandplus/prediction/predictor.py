@@ -19,7 +19,7 @@ from grandplus.methods.files import load_model
 from grandplus.methods.protocol import Model, RowModel
 from grandplus.prediction.calibration import CALIBRATION, Calibration
 from grandplus.prediction.predictions import PREDICTIONS
-from grandplus.propagation.gfpush import push_rows
+from grandplus.propagation.gfpush import RowPusher
 from grandplus.propagation.rows import Rows, RowsInfo
 from grandplus.runtime import environment
 from grandplus.runtime.errors import ArgumentError, ArtifactError, GrandPlusError
@@ -141,7 +141,7 @@ class Predictor:
             Ascending.
         """
         info = dataclasses.replace(self.info, top_k=ROW_ENTRIES)
-        pushed = push_rows(self.graph.adjacency, nodes, np.array(info.weights), info.rmax, info.top_k)
+        pushed = RowPusher(self.graph.adjacency, np.array(info.weights), info.rmax, info.top_k).push(nodes)
         return Rows(nodes, pushed.neighbors, pushed.values, pushed.l1_error, info)
 
 

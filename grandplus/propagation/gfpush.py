@@ -7,7 +7,6 @@ the graph. The kernel is in ``push``.
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,9 @@ from grandplus.propagation.rows import Rows, RowsInfo
 from grandplus.runtime import pools
 from grandplus.runtime.errors import ArgumentError
 
-BLOCK = 64  # rows a task; small enough to spread evenly, large enough to be worth a task
+BLOCK = 64  # rows a task of a thread; small enough to spread evenly, large enough to be worth a task
+EDGES_WORTH_THREADS = 2**16  # pushed in half a millisecond, which is what it takes to start threads
+GROWTH = 8  # of the blocks that the calling thread pushes before others help
 
 
 def gfpush(
@@ -88,13 +89,13 @@ def gfpush(
     sources = _checked_nodes(nodes, graph.nodes)
     _check_numbers(rmax, top_k)
     threshold, entries = float(rmax), int(top_k)
-    pushed = push_rows(graph, sources, w, threshold, entries)
+    pushed = RowPusher(graph, w, threshold, entries).push(sources)
     info = RowsInfo(matrix, tuple(w.tolist()), threshold, entries, graph.nodes, graph.fingerprint)
     return Rows(sources, pushed.neighbors, pushed.values, pushed.l1_error, info)
 
 
 class Pushed:
-    """Room for rows, which ``push_rows`` fills.
+    """Room for rows, which ``RowPusher`` fills.
 
     Parameters
     ----------
@@ -120,40 +121,61 @@ class Pushed:
         self.edges = np.zeros(rows, np.int64)
 
 
-def push_rows(graph: Adjacency, sources: NDArray[np.int64], w: NDArray[np.float64], rmax: float, top_k: int) -> Pushed:
-    """The work behind ``gfpush``, for arguments that were checked.
+class RowPusher:
+    """The work behind ``gfpush``, for arguments that were checked. Its memory is kept from call to call.
 
     Parameters
     ----------
     graph : Adjacency
-    sources : ndarray of int64, shape (r,)
     w : ndarray of float64, shape (N + 1,)
     rmax : float
     top_k : int
-
-    Returns
-    -------
-    Pushed
     """
-    pushed = Pushed(len(sources), min(top_k, graph.nodes), graph.indices.dtype)
-    # Unsigned, since numba lets negative indices count from the end, which takes instructions.
-    unsigned = {4: np.uint32, 8: np.uint64}[graph.indices.itemsize]
-    adjacency = graph.indptr.view(np.uint64), graph.indices.view(unsigned)
-    outputs = pushed.neighbors.view(unsigned), pushed.values, pushed.l1_error, pushed.edges
-    thread = threading.local()
 
-    def push_from(start: int) -> None:
-        if not hasattr(thread, "workspace"):
-            thread.workspace = Workspace(graph, len(w) - 1, rmax, pushed.neighbors.shape[1])
-        space, block = thread.workspace, slice(start, start + BLOCK)
+    def __init__(self, graph: Adjacency, w: NDArray[np.float64], rmax: float, top_k: int) -> None:
+        self._graph, self._w, self._rmax, self._width = graph, w, rmax, min(top_k, graph.nodes)
+        # Unsigned, since numba lets negative indices count from the end, which takes instructions.
+        self._unsigned = {4: np.uint32, 8: np.uint64}[graph.indices.itemsize]
+        self._adjacency = graph.indptr.view(np.uint64), graph.indices.view(self._unsigned)
+        self._free: list[Workspace] = []  # that no thread uses now
+
+    def push(self, sources: NDArray[np.int64]) -> Pushed:
+        """Rows of some nodes.
+
+        The first ones are pushed by the calling thread. Others help as soon as there is work enough for them.
+
+        Parameters
+        ----------
+        sources : ndarray of int64, shape (r,)
+
+        Returns
+        -------
+        Pushed
+        """
+        pushed = Pushed(len(sources), self._width, self._graph.indices.dtype)
+        start, block, edges = 0, 1, 0
+        while start < len(sources) and edges < EDGES_WORTH_THREADS:
+            self._push(pushed, sources, start, start + block)
+            edges += int(pushed.edges[start : start + block].sum())
+            start, block = start + block, block * GROWTH
+        starts = range(start, len(sources), BLOCK)
+        if starts:
+            for _ in pools.map_threads(lambda first: self._push(pushed, sources, first, first + BLOCK), starts):
+                pass
+        return pushed
+
+    def _push(self, pushed: Pushed, sources: NDArray[np.int64], start: int, end: int) -> None:
+        try:
+            space = self._free.pop()
+        except IndexError:
+            space = Workspace(self._graph, len(self._w) - 1, self._rmax, self._width)
+        block = slice(start, end)
         space.first = push_block(
-            *adjacency, sources[block].view(np.uint64), w, rmax, space.first, *space.arrays,
-            *(output[block] for output in outputs),
+            *self._adjacency, sources[block].view(np.uint64), self._w, self._rmax, space.first, *space.arrays,
+            pushed.neighbors[block].view(self._unsigned), pushed.values[block], pushed.l1_error[block],
+            pushed.edges[block],
         )  # fmt: skip
-
-    for _ in pools.map_threads(push_from, range(0, len(sources), BLOCK)):
-        pass
-    return pushed
+        self._free.append(space)
 
 
 def _check_numbers(rmax: Any, top_k: Any) -> None:

@@ -9,7 +9,8 @@ Its time is that of memory accesses rather than of arithmetic. This is how it sa
 - **Nothing to clear.** The local indices of a row start where those of the row before ended (at ``first``). So a lower
   one in ``local`` is of an earlier row and means: not reached yet.
 - **Prefetching.** The queue of nodes to push is complete before the first of them is pushed. So their edges are
-  prefetched some pushes ahead, and ``local`` some edges ahead.
+  prefetched some pushes ahead, and ``local`` some edges ahead. On a small graph both are in the cache anyway,
+  and nothing is prefetched.
 - **No branches on data.** A branch that depends on data is often mispredicted, which costs more than a useless write.
   So an entry is always written behind the last one, and a condition, 0 or 1, is added to the count. If it is 0, the
   next entry takes the same place. For this every list has room for one entry more than it can have.
@@ -45,6 +46,7 @@ from grandplus.kernels.compiled import (
     matrix,
     writable,
 )
+from grandplus.kernels.largest import choose_largest
 from grandplus.kernels.prefetch import LINE, prefetch
 from grandplus.runtime.errors import ArgumentError
 
@@ -53,6 +55,7 @@ INDICES = 2**INDEX_BITS
 EDGES_AHEAD = 64
 PUSHES_AHEAD = 8
 LOOK_UPS_AHEAD = 16
+CACHED_NODES = 2**13  # of a graph at most, for ``local`` to fit into the innermost cache
 LINES = 4  # prefetched of a row of the adjacency; in longer rows the processor prefetches by itself
 _0, _1 = np.uint64(0), np.uint64(1)
 _INDEX_MASK = np.uint64(INDICES - 1)
@@ -146,15 +149,20 @@ def push_block(
                 break
             for i in range(pushes):
                 edges += end[i] - start[i] + _1
-            count = _push(
-                pushes, count, first, indices, local, node, exponent, residue, queue, share, start, end
-            )  # fmt: skip
+            if len(local) <= CACHED_NODES:  # numba calls no function that a variable names
+                count = _push_cached(
+                    pushes, count, first, indices, local, node, exponent, residue, queue, share, start, end
+                )  # fmt: skip
+            else:
+                count = _push(
+                    pushes, count, first, indices, local, node, exponent, residue, queue, share, start, end
+                )  # fmt: skip
         pi[known:count] = 0.0
         for i in range(count):
             pi[i] += w[last] * residue[i]
             residue[i] = 0.0
         kept = 0.0
-        for i in range(_choose(count, node, pi, queue, best, out_neighbors.shape[1])):
+        for i in range(choose_largest(count, node, pi, queue, best, out_neighbors.shape[1])):
             u = best[i] & _LOW_32
             value = pi[(local[u] & _INDEX_MASK) - first]
             out_neighbors[row, i], out_values[row, i] = u, value
@@ -230,6 +238,19 @@ def _push(
 
 
 @jitable
+def _push_cached(
+    pushes, count, first, indices, local, node, exponent, residue, queue, share, start, end
+):  # fmt: skip
+    """The same without prefetching."""
+    for i in range(pushes):
+        begin, stop, mass = start[i], end[i], share[i]
+        residue[queue[i]] += mass
+        for j in range(begin, stop):
+            count = _add(indices[j], mass, count, first, local, node, exponent, residue)
+    return count
+
+
+@jitable
 def _add(u, mass, count, first, local, node, exponent, residue):
     """Add to the residue of a node, which gets a local index if it has none; returns how many nodes have one."""
     entry = np.uint64(local[u])
@@ -240,39 +261,3 @@ def _add(u, mass, count, first, local, node, exponent, residue):
     local[u] = entry - index + first + i
     residue[i] += mass
     return count + np.uint64(new)
-
-
-@jitable
-def _choose(count, node, pi, rank, best, top_k):
-    """The ``top_k`` largest entries, in order, to the front of ``best``; returns how many there are.
-
-    Each is a key of 64 bits, the lowest first: the complement of the float32 value's bits, whose order is that of the
-    values, and the node. Candidates are gathered until ``best`` is full. Then it is sorted, the first ``top_k`` stay,
-    and the last of these is the bound for all that follow. ``rank`` is memory for the values' bits.
-    """
-    value = rank.view(np.float32)
-    for i in range(count):
-        value[i] = pi[i]
-    length, least = 0, _lower_bound(count, rank, best.view(np.uint32)[: len(best)], top_k)
-    for i in range(count):
-        if rank[i] >= least and pi[i] > 0.0:
-            best[length] = (_LOW_32 - np.uint64(rank[i])) << np.uint64(32) | np.uint64(node[i])
-            length += 1
-            if length == len(best):
-                best.sort()
-                length = top_k
-                least = np.uint32(_LOW_32 - (best[top_k - 1] >> np.uint64(32)))
-    best[:length].sort()
-    return min(length, top_k)
-
-
-@jitable
-def _lower_bound(count, rank, group, top_k):
-    """A bound that the ``top_k`` largest and few others reach: the ``top_k``-th largest of the maxima of groups."""
-    groups = np.uint64(len(group))
-    group[:] = 0
-    for start in range(_0, count, groups):
-        for i in range(min(groups, count - start)):
-            group[i] = max(group[i], rank[start + i])
-    group.sort()
-    return group[len(group) - top_k]

@@ -26,14 +26,14 @@ def test_rows_that_are_right_and_rows_that_are_not(one_thread, monkeypatch, matr
     case = small(matrix)
     graph = degree_corrected(case.nodes, case.edges, seed=1)
     assert gfpush.measure("small", case, graph, threads=1, repeats=1)[0]["right"]
-    push = gfpush.push_rows
+    push = gfpush.gfpush
 
     def slightly_off(*arguments, **options):
         rows = push(*arguments, **options)
         rows.values[:, 0] += 3 * case.rmax
         return rows
 
-    monkeypatch.setattr(gfpush, "push_rows", slightly_off)
+    monkeypatch.setattr(gfpush, "gfpush", slightly_off)
     assert not gfpush.measure("small", case, graph, threads=1, repeats=1)[0]["right"]
 
 

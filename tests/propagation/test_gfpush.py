@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from grandplus.graph.adjacency import Adjacency, as_adjacency
 from grandplus.graph.graph import Graph
-from grandplus.propagation.gfpush import gfpush, push_rows
+from grandplus.propagation.gfpush import RowPusher, gfpush
 from grandplus.propagation.matrices import propagation_weights
 from grandplus.runtime.errors import ArgumentError
 
@@ -137,7 +137,7 @@ def test_rows_worked_out_by_hand(matrix, source, rmax):
     assert list(entries(rows, 0)) == sorted(expected, key=lambda u: (-np.float32(expected[u]), u))
     assert rows.info.matrix == matrix
     assert rows.info.weights == pytest.approx([float(weight) for weight in mix])
-    pushed = push_rows(as_adjacency(FIVE.matrix), np.array([source]), w, rmax, 5)
+    pushed = RowPusher(as_adjacency(FIVE.matrix), w, rmax, 5).push(np.array([source]))
     assert pushed.edges.tolist() == [edges]
 
 
@@ -163,7 +163,7 @@ def test_rows_never_exceed_pi_and_the_bounds_hold(edges, w, rmax):
     degrees = sum(map(len, edges.neighborhoods.values()))  # 2|E| + |V|
     assert np.all(rows.l1_error <= order * degrees * rmax + 1e-6)
     if rmax > 0:
-        pushed = push_rows(as_adjacency(edges.matrix), np.arange(edges.nodes), w, rmax, edges.nodes)
+        pushed = RowPusher(as_adjacency(edges.matrix), w, rmax, edges.nodes).push(np.arange(edges.nodes))
         assert np.all(pushed.edges <= order / rmax)
 
 
@@ -232,7 +232,7 @@ def test_self_loops_repetitions_and_directions_of_the_input_change_nothing(edges
 @example(edges=seeded(40, 100), w=np.full(7, 1 / 7), rmax=3e-4)
 @example(edges=seeded(40, 100), w=propagation_weights("ppr", order=10, alpha=0.4), rmax=1e-5)
 def test_algorithm_1_in_float64_agrees(edges, w, rmax):
-    pushed = push_rows(as_adjacency(edges.matrix), np.arange(edges.nodes), w, rmax, edges.nodes)
+    pushed = RowPusher(as_adjacency(edges.matrix), w, rmax, edges.nodes).push(np.arange(edges.nodes))
     for source in range(edges.nodes):
         expected, count, nearest = algorithm_1(edges.neighborhoods, source, w.tolist(), rmax)
         assume(nearest > 1e-12)  # another order of additions may decide a tie differently
@@ -256,7 +256,7 @@ def test_algorithm_1_in_exact_numbers_agrees_ties_included(half, power, parts):
     total = sum(map(int, parts))
     w = [Fraction(int(part), total) for part in parts]
     adjacency = as_adjacency(edges.matrix)
-    pushed = push_rows(adjacency, np.arange(edges.nodes), np.array(w, float), float(rmax), edges.nodes)
+    pushed = RowPusher(adjacency, np.array(w, float), float(rmax), edges.nodes).push(np.arange(edges.nodes))
     for source in range(edges.nodes):
         expected, count, _ = algorithm_1(edges.neighborhoods, source, w, rmax, one=Fraction(1))
         assert entries(pushed, source) == expected

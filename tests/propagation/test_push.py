@@ -1,8 +1,5 @@
 """The kernel of GFPush against dense float64: local indices, degrees, the choice of the largest entries."""
 
-import functools
-
-import numba
 import numpy as np
 import pytest
 from graphs import EDGE_CASES, FIVE, Edges, graphs, mixtures, seeded
@@ -12,7 +9,7 @@ from hypothesis import strategies as st
 from grandplus.graph.adjacency import Adjacency, as_adjacency
 from grandplus.propagation import gfpush as module
 from grandplus.propagation import push
-from grandplus.propagation.gfpush import Pushed, push_rows
+from grandplus.propagation.gfpush import Pushed, RowPusher
 from grandplus.propagation.push import Workspace
 from grandplus.runtime.errors import ArgumentError
 
@@ -36,7 +33,7 @@ def pushed(edges: Edges, w, rmax, top_k: int, ids=np.int32, nodes=None) -> Pushe
     given = as_adjacency(edges.matrix)
     adjacency = Adjacency(given.indptr, given.indices.astype(ids))
     sources = np.arange(edges.nodes) if nodes is None else np.array(nodes)
-    return push_rows(adjacency, sources, np.asarray(w, np.float64), rmax, top_k)
+    return RowPusher(adjacency, np.asarray(w, np.float64), rmax, top_k).push(sources)
 
 
 def check(rows: Pushed, exact: np.ndarray, rmax: float) -> None:
@@ -109,32 +106,24 @@ def test_equal_values_reached_in_another_order_are_kept_by_node():
         assert rows.neighbors[0].tolist() == [0, 1, 2, *range(3, 12)]
 
 
-@given(
-    values=st.lists(st.integers(0, 12).map(lambda power: 2.0**-power), min_size=1, max_size=400),
-    top_k=st.integers(1, 40),
-    seed=st.integers(0, 9),
-)
-def test_choose_is_a_sort(values, top_k, seed):
-    node = np.random.default_rng(seed).permutation(len(values)).astype(np.uint32)
-    best = np.empty(2 * top_k + 32, np.uint64)
-    count = np.uint64(len(values))
-    rank = np.empty(len(values), np.uint32)
-    chosen = compiled_choose()(count, node, np.array(values), rank, best, top_k)
-    expected = sorted(range(len(values)), key=lambda i: (-values[i], node[i]))[:top_k]
-    assert (best[:chosen] & np.uint64(2**32 - 1)).tolist() == node[expected].tolist()
+@pytest.mark.parametrize("edges", [LARGER, seeded(150, 8000)])
+def test_a_graph_that_is_large_enough_to_prefetch_gives_the_same(edges):
+    adjacency, w = as_adjacency(edges.matrix), np.full(4, 1 / 4)
+    padded = Adjacency(np.pad(adjacency.indptr, (0, push.CACHED_NODES), "edge"), adjacency.indices)
+    for top_k in (8, 100):
+        small, large = (RowPusher(graph, w, 1e-4, top_k).push(np.arange(150)) for graph in (adjacency, padded))
+        assert same(large, small)
 
 
-def test_the_bound_is_reached_by_the_best_and_few_others():
-    rank = np.random.default_rng(0).permutation(20_000).astype(np.uint32)
-    for top_k in (1, 32, 200):
-        group = np.empty(2 * top_k + 32, np.uint32)
-        least = numba.njit(push._lower_bound)(np.uint64(len(rank)), rank, group, top_k)
-        assert top_k <= (rank >= least).sum() <= 2 * top_k + 32
-
-
-@functools.cache
-def compiled_choose():
-    return numba.njit(push._choose)
+@pytest.mark.parametrize("workers", ["1", "3"])
+def test_memory_that_is_kept_changes_nothing(monkeypatch, workers):
+    monkeypatch.setenv("GRANDPLUS_WORKERS", workers)
+    monkeypatch.setattr(module, "EDGES_WORTH_THREADS", 5000)
+    pusher, w = RowPusher(as_adjacency(LARGER.matrix), np.full(4, 1 / 4), 1e-4, 8), np.full(4, 1 / 4)
+    expected = pushed(LARGER, w, 1e-4, 8)
+    for _ in range(3):
+        assert same(pusher.push(np.arange(300)), expected)
+    assert pusher.push(np.array([7])).values.tolist() == expected.values[7:8].tolist()
 
 
 # --- Local indices and degrees -----------------------------------------------------------------
