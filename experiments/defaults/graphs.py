@@ -89,8 +89,8 @@ def _published(name: str) -> Callable[[Path], RawGraph]:
 
 def _made(recipe: Recipe, number: int) -> Given:
     name = f"made {recipe.nodes} h {recipe.homophily:g}"
-    say = LINKS if recipe.features == "none" else ()
-    return Given(name, recipe.nodes, lambda _: make(recipe, number), say + FEW)
+    say = (LINKS if recipe.features == "none" else ()) + (() if recipe.splits else FEW)
+    return Given(name, recipe.nodes, lambda _: make(recipe, number), say)
 
 
 # By kind; in each kind from small to large. The two versions of Texas, which are one graph, count as one.
@@ -135,6 +135,21 @@ MADE = [
             Recipe(8000, 8, degree=5, homophily=0.6, noise=0.6),
             Recipe(15000, 5, degree=8, homophily=0.7, noise=1.2),
             Recipe(20000, 3, degree=15, homophily=0.5, noise=0.5, features="words", words=500, skew=2),
+        )
+    )
+]
+# To choose by as well. Classes have as many training nodes as their shares say, and the edges of most say nothing.
+ADDED = [
+    _made(recipe, 20 + number)
+    for number, recipe in enumerate(
+        (
+            Recipe(200, 5, degree=3, homophily=0.25, noise=0.4, features="words", words=1700, skew=1.7, splits=10),
+            Recipe(300, 4, degree=4, homophily=0.3, noise=0.75, features="words", words=1000, skew=1.5, splits=10),
+            Recipe(2500, 6, degree=5, homophily=0.17, noise=0.85, features="words", words=500, splits=10),
+            Recipe(4000, 5, degree=5, homophily=0.2, noise=0.93, features="words", words=900, splits=10),
+            Recipe(900, 3, degree=4, homophily=0.35, noise=0.6, splits=10),
+            Recipe(1500, 4, degree=6, homophily=0.7, noise=0.8, features="words", words=1000, skew=2, splits=10),
+            Recipe(2200, 5, degree=5, homophily=0.6, noise=0.9, skew=1.7, splits=10),
         )
     )
 ]

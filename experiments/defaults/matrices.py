@@ -62,7 +62,7 @@ def score(homophily: float, noise: float, matrix: str, order: int, trial: int) -
     rows = gfpush(
         graph, splits.needing_rows(), weights=weights, rmax=GFPush().rmax, top_k=suited_top_k(graph), matrix=matrix
     )
-    trained = fit(Task(graph, split, rows, seed=[0, trial]), Settings(**suited_values(graph, order)))
+    trained = fit(Task(graph, split, rows, seed=[0, trial]), Settings(**suited_values(graph, split, order)))
     predicted = trained.model.predict_proba(graph).argmax(axis=1)
     return float((predicted[split.test] == graph.labels[split.test]).mean())
 

@@ -49,6 +49,8 @@ class Defaults:
         N of avg: 4, or what `suited_order` finds.
     weight_decay : float or "usual"
         Times what `suited_values` finds.
+    confidence : {"usual", "suited"}
+        γ: 2 / C, or what `suited_values` finds.
     gfpush, train : dict
         Further changes.
     """
@@ -56,6 +58,7 @@ class Defaults:
     name: str
     order: Literal["usual", "suited"] = "suited"
     weight_decay: Literal["usual"] | float = 1.0
+    confidence: Literal["usual", "suited"] = "usual"
     gfpush: dict[str, Any] = field(default_factory=dict)
     train: dict[str, Any] = field(default_factory=dict)
 
@@ -63,11 +66,13 @@ class Defaults:
         """N, and the settings for a graph."""
         push = GFPush(**{"top_k": suited_top_k(graph)} | self.gfpush)
         order = suited_order(graph, split, MATRIX, push) if self.order == "suited" else usual_order(MATRIX)
-        suited = suited_values(graph, order)
+        suited = suited_values(graph, split, order)
         if self.weight_decay == "usual":
             suited.pop("weight_decay")
         else:
             suited["weight_decay"] *= self.weight_decay
+        if self.confidence == "usual":
+            suited.pop("confidence")
         return order, push, Settings(**(suited | self.train))
 
 

@@ -24,7 +24,7 @@ from experiments.defaults.graphs import CHOOSING, SHOWN, Given
 from experiments.defaults.scores import choosing_nodes
 from grandplus.datasets.preprocess import preprocess
 from grandplus.evaluation.orders import FAMILIES, suited_order
-from grandplus.evaluation.suited import suited_top_k, suited_values
+from grandplus.evaluation.suited import suited_to_features, suited_top_k
 from grandplus.graph.graph import Graph
 from grandplus.graph.settings import Preprocess
 from grandplus.graph.splits import Splits
@@ -39,7 +39,6 @@ from grandplus.propagation.gfpush import gfpush
 from grandplus.propagation.matrices import MATRICES, parameters
 from grandplus.propagation.settings import GFPush
 from grandplus.runtime import environment
-from grandplus.search.portfolio import OF_FEATURES
 from grandplus.tuning import tuner
 from grandplus.tuning.candidates import Candidate
 from grandplus.tuning.portfolio import Change
@@ -60,15 +59,14 @@ class Imported:
         orders = {matrix: suited_order(graph, splits.of(0), matrix, push) for matrix in FAMILIES}
         source = {"format": "edges-npz", "files": {"graph.npz": None}, "places": [{"mirror": "GRANDPLUS_MIRROR"}]}
         expect = {"nodes": 1, "edges": 1, "classes": 2, "features": None}
-        text = card_text(given.name, source, self._preprocess, graph, expect, orders)
+        text = card_text(given.name, source, self._preprocess, graph, splits.of(0), expect, orders)
         self._card = checked_card(yaml_mapping(text, given.name), given.name)
 
     def candidate(self, change: Change) -> Candidate:
         """The card's settings with a change."""
         scaled = self._preprocess.model_copy(update={"features": change.get("features", self._preprocess.features)})
         if "features" in change:
-            suited = suited_values(self._loaded(scaled)[0], order=1)
-            change = change | {name: suited[name] for name in OF_FEATURES if name not in change}
+            change = change | suited_to_features(self._loaded(scaled)[0]) | change
         matrix = change.get("matrix", MATRIX)
         own = parameters(MATRICES[matrix])
         push = self._card.overrides("gfpush", matrix) | _of({*GFPush.model_fields, *own}, change)

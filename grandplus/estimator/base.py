@@ -124,7 +124,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             prepared, splits = preprocess(raw, preprocessing_of(given, raw), seed=seed, trials=trials, name=name)
         with named_as_parameters(), one_thread():
             pushing = suited_pushing(sections.pushing, given, prepared, splits) if sections.pushing else None
-            settings = sections.method.model_copy(update=self.suited(prepared, pushing))
+            settings = sections.method.model_copy(update=self.suited(prepared, splits, pushing))
             rows = _rows(prepared, splits, pushing) if pushing else None
             facts = self._train(prepared, splits, rows, settings, seed)
             self.baselines_ = _baselines(prepared, splits, pushing or Pushing(Average(), GFPush()))
@@ -191,7 +191,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         confidence = self.predict_proba(nodes).max(axis=1)
         return self.calibration_.confident(confidence)
 
-    def suited(self, graph: Graph, pushing: Pushing | None) -> dict[str, Any]:
+    def suited(self, graph: Graph, splits: Splits, pushing: Pushing | None) -> dict[str, Any]:
         """Values for this graph of those settings of the method that are None."""
         return {}
 

@@ -8,6 +8,7 @@ from grandplus.estimator.base import GraphClassifier
 from grandplus.estimator.parameters import Pushing
 from grandplus.evaluation.suited import suited_values
 from grandplus.graph.graph import Graph
+from grandplus.graph.splits import Splits
 
 
 class GrandPlusClassifier(GraphClassifier):
@@ -84,8 +85,9 @@ class GrandPlusClassifier(GraphClassifier):
         Size of U_t: unlabelled nodes of a batch.
     temperature : float, default=0.1
         τ of the sharpening (Eq. 12).
-    confidence : float or "auto", default="auto"
-        γ, from which on a node's prediction enters the consistency loss; auto is 2 / C.
+    confidence : float or "auto", optional
+        γ, from which on a node's prediction enters the consistency loss; auto is 2 / C. By default twice the share of
+        the largest class among the training nodes, at most 1, which is auto where all classes have equally many.
     distance : {"l2", "kl"}, default="l2"
         Distance of the consistency loss.
     consistency_mean : {"confident", "batch"}, default="confident"
@@ -198,7 +200,7 @@ class GrandPlusClassifier(GraphClassifier):
         batch_labelled: int = 50,
         batch_unlabelled: int = 100,
         temperature: float = 0.1,
-        confidence: str | float = "auto",
+        confidence: str | float | None = None,
         distance: str = "l2",
         consistency_mean: str = "confident",
         lambda_max: float = 1.0,
@@ -250,6 +252,7 @@ class GrandPlusClassifier(GraphClassifier):
         self.max_epochs = max_epochs
         self.renormalize = renormalize
 
-    def suited(self, graph: Graph, pushing: Pushing | None) -> dict[str, Any]:
+    def suited(self, graph: Graph, splits: Splits, pushing: Pushing | None) -> dict[str, Any]:
         order = len(pushing.matrix.weights()) - 1 if pushing else 0
-        return {name: value for name, value in suited_values(graph, order).items() if getattr(self, name) is None}
+        suited = suited_values(graph, splits.of(0), order)
+        return {name: value for name, value in suited.items() if getattr(self, name) is None}

@@ -123,10 +123,10 @@ class _InMemory:
         sections = sections_of(changed, "grandplus")
         assert sections.pushing
         settings = preprocessing_of(changed, self._raw)
-        graph = Graph.load(self._folder_of(settings))
+        graph, splits = self._loaded(settings)
         # What suits the graph stands where nothing is given.
         pushing = self._pushing(changed, settings, sections.pushing)
-        suited = self._classifier.suited(graph, pushing)
+        suited = self._classifier.suited(graph, splits, pushing)
         suited = {name: value for name, value in suited.items() if name not in change}
         train = sections.method.model_copy(update=suited)
         return Candidate(settings, pushing.matrix, pushing.gfpush, train, change)
@@ -135,12 +135,15 @@ class _InMemory:
         """With the order and k that suit the graph, where none is given."""
         key = settings, repr(pushing), "order" in changed, "top_k" in changed  # as weights are a list
         if key not in self._suited:
-            folder = self._folder_of(settings)
-            self._suited[key] = suited_pushing(pushing, changed, Graph.load(folder), Splits.load(folder))
+            self._suited[key] = suited_pushing(pushing, changed, *self._loaded(settings))
         return self._suited[key]
 
     def graph(self, candidate: Candidate) -> Path:
         return self._folder_of(candidate.preprocess)
+
+    def _loaded(self, settings: Preprocess) -> tuple[Graph, Splits]:
+        folder = self._folder_of(settings)
+        return Graph.load(folder), Splits.load(folder)
 
     def _folder_of(self, settings: Preprocess) -> Path:
         if settings not in self._folders:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import scipy.sparse as sp
 
 from grandplus.graph.features import MIN_FEATURES_FOR_DROPOUT, mean_squared_norm
 from grandplus.graph.fitted import STANDARDIZED
 from grandplus.graph.graph import Graph
+from grandplus.graph.splits import Split
 from grandplus.methods.grandplus.settings import Settings
 from grandplus.propagation.settings import MIN_NODES_OF_LARGE_GRAPH, GFPush
 
@@ -16,10 +18,51 @@ MANY_ENTRIES = 128  # k of a row that averages over many nodes
 AFFORDABLE_VALUES = {True: 100, False: 800}  # in a row of features that are sparse, or not, for so many entries
 OF_STANDARDIZED = 0.07  # weight decay times the number of classes, for columns of deviation 1
 OF_NORM = 0.01  # the same, at most, in units of the norm of a row of other features
+MOST_CONFIDENCE = 0.99  # γ is less than 1
 
 
-def suited_values(graph: Graph, order: int) -> dict[str, Any]:
-    """The values of those settings whose default depends on the graph.
+def suited_values(graph: Graph, split: Split, order: int) -> dict[str, Any]:
+    """The values of those settings whose default depends on the graph: `suited_to_features`, and two more.
+
+    With N = 0 a row of Π has one entry: DropNode would drop a node's features as a whole.
+
+    The confidence threshold γ is twice the share of the largest class among the training nodes, and at most 0.99. With
+    equally many nodes of each class that is the usual 2 / C. Where a class has a larger share than 2 / C, a guess by
+    shares would count as confident otherwise, and pseudo-labels would draw all predictions to that class.
+
+    Parameters
+    ----------
+    graph : Graph
+    split : Split
+        Of the first trial.
+    order : int
+        N of Π.
+
+    Returns
+    -------
+    dict
+        With ``dropout_input``, ``weight_decay``, ``dropnode`` and ``confidence``.
+
+    Examples
+    --------
+    >>> from grandplus.graph.adjacency import as_adjacency
+    >>> path = as_adjacency(sp.diags_array(np.ones(9), offsets=1, shape=(10, 10)))
+    >>> words, labels = np.full((10, 900), 1 / 900, np.float32), np.array([0, 0, 0, 1, 1, 2, 2, 3, 4, 4])
+    >>> nodes = np.arange(10)
+    >>> graph = Graph(path, words, labels, list("abcde"), nodes)
+    >>> suited_values(graph, Split(train=nodes[:9], val=nodes[9:], test=nodes[9:], unlabelled=nodes[9:]), order=0)
+    {'dropout_input': 0.5, 'weight_decay': 7e-05, 'dropnode': 0.0, 'confidence': 0.67}
+    """
+    usual, share = Settings(), np.bincount(graph.labels[split.train]).max() / len(split.train)
+    is_usual = min(2 * share, 1) <= usual.threshold(len(graph.classes))
+    return suited_to_features(graph) | {
+        "dropnode": usual.dropnode if order else 0.0,
+        "confidence": usual.confidence if is_usual else min(round(2 * float(share), 2), MOST_CONFIDENCE),
+    }
+
+
+def suited_to_features(graph: Graph) -> dict[str, Any]:
+    """The values of those settings whose default depends on the features.
 
     Narrow features are not dropped out, as too little would be left of them.
 
@@ -28,28 +71,22 @@ def suited_values(graph: Graph, order: int) -> dict[str, Any]:
     wide features whose rows are short, and many classes, get less than the usual decay; standardized columns, which
     are long, get more, against their noise.
 
-    With N = 0 a row of Π has one entry: DropNode would drop a node's features as a whole.
-
     Parameters
     ----------
     graph : Graph
-    order : int
-        N of Π.
 
     Returns
     -------
     dict
-        With ``dropout_input``, ``dropnode`` and ``weight_decay``.
+        With ``dropout_input`` and ``weight_decay``.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from grandplus.graph.adjacency import as_adjacency
-    >>> import scipy.sparse as sp
     >>> path = as_adjacency(sp.diags_array(np.ones(5), offsets=1, shape=(6, 6)))
     >>> words, classes = np.full((6, 900), 1 / 900, np.float32), [str(label) for label in range(10)]
-    >>> suited_values(Graph(path, words, np.arange(6), classes, np.arange(6)), order=4)
-    {'dropout_input': 0.5, 'dropnode': 0.5, 'weight_decay': 3e-05}
+    >>> suited_to_features(Graph(path, words, np.arange(6), classes, np.arange(6)))
+    {'dropout_input': 0.5, 'weight_decay': 3e-05}
     """
     usual, classes = Settings(), len(graph.classes)
     if graph.fitted.kind in STANDARDIZED:
@@ -59,7 +96,6 @@ def suited_values(graph: Graph, order: int) -> dict[str, Any]:
     narrow = graph.features.shape[1] < MIN_FEATURES_FOR_DROPOUT
     return {
         "dropout_input": 0.0 if narrow else usual.dropout_input,
-        "dropnode": usual.dropnode if order else 0.0,
         "weight_decay": float(f"{decay:.1g}"),
     }
 

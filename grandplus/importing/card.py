@@ -12,6 +12,7 @@ from grandplus.evaluation.orders import usual_order
 from grandplus.evaluation.suited import suited_top_k, suited_values
 from grandplus.graph.graph import Graph
 from grandplus.graph.settings import Preprocess
+from grandplus.graph.splits import Split
 from grandplus.methods.grandplus.settings import Settings
 from grandplus.propagation.settings import MIN_NODES_OF_LARGE_GRAPH, GFPush
 
@@ -23,6 +24,8 @@ _UNTUNED = "None of it was tuned on this graph: compare by validation accuracy, 
 _ORDERS = (
     "The order N is the one whose ΠX tells logistic regression most about the validation nodes of the first trial."
 )
+
+_CONFIDENCE = "Pseudo-labels need a confidence of twice the share of the largest class among the training nodes."
 
 
 class _Hyperparameters(NamedTuple):
@@ -56,6 +59,7 @@ def card_text(
     source: dict[str, Any],
     preprocess: Preprocess,
     graph: Graph,
+    split: Split,
     expect: dict[str, int | None],
     orders: dict[str, int],
 ) -> str:
@@ -70,6 +74,8 @@ def card_text(
     preprocess : Preprocess
     graph : Graph
         Preprocessed; its size and its features decide on hyperparameters.
+    split : Split
+        Of the first trial; the shares of classes among its training nodes decide on one more.
     expect : dict
         Counts that every run must find; None where they are not checked.
     orders : dict of int
@@ -95,19 +101,21 @@ def card_text(
     for key, value in sections.items():
         yaml.dump({key: value}, text)
         text.write("\n" if key in ("citation", "expect", "source") else "")
-    why, train = _hyperparameters(graph)
+    why, train = _hyperparameters(graph, split)
     propagation = _propagation(orders, graph)
     text.write(f"\n# {why}\n# {_UNTUNED}\n")
     if set(propagation) - {"any"}:
         text.write(f"# {_ORDERS}\n")
+    if "confidence" in train:
+        text.write(f"# {_CONFIDENCE}\n")
     own_features = {matrix: {"dropnode": 0} for matrix, order in orders.items() if order == 0}
     yaml.dump({"gfpush": propagation, "train": ({"any": train} if train else {}) | own_features}, text)
     return text.getvalue()
 
 
-def _hyperparameters(graph: Graph) -> _Hyperparameters:
-    """Those that suit a graph of this size and these features."""
-    suited = suited_values(graph, order=1)
+def _hyperparameters(graph: Graph, split: Split) -> _Hyperparameters:
+    """Those that suit a graph of this size, these features and these training nodes."""
+    suited = suited_values(graph, split, order=1)
     if graph.features.shape[1] >= MIN_FEATURES_FOR_EMBEDDING and issparse(graph.features):
         return _FOR_MANY_FEATURES
     if graph.adjacency.nodes >= MIN_NODES_OF_LARGE_GRAPH:

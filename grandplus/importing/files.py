@@ -118,7 +118,7 @@ def import_files(
         chosen = chosen_preprocess(raw, choices or Choices())
         graph, splits = preprocess(raw, chosen, seed=0, trials=1, name=name)
         splits.check_tested()
-        known = name, source, chosen, graph, _counts(raw, graph.facts)
+        known = name, source, chosen, graph, splits.of(0), _counts(raw, graph.facts)
         check_resources(settings_of_card(card_text(*known, orders={}), name), root / "data")
         push = GFPush(top_k=suited_top_k(graph))
         orders = {matrix: suited_order(graph, splits.of(0), matrix, push) for matrix in FAMILIES}

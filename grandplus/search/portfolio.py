@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from grandplus.evaluation.suited import suited_values
+from grandplus.evaluation.suited import suited_to_features
 from grandplus.graph.graph import Graph
 from grandplus.pipeline.card import CATALOG
 from grandplus.pipeline.cases import STORE, Case, check_cpu, graph_folder, inputs_key
@@ -26,7 +26,6 @@ from grandplus.tuning.outcome import Outcome
 from grandplus.tuning.portfolio import PROPAGATION, TRAINING, Change
 
 MATRIX = "avg"  # of the card as it is
-OF_FEATURES = ("dropout_input", "weight_decay")  # settings whose suited value depends on the features
 _OF_MATRICES = {key for family in MATRICES.values() for key in parameters(family)}
 
 
@@ -139,8 +138,7 @@ class _OfCard:
     def candidate(self, change: Change) -> Candidate:
         if "features" in change:  # what suits them is taken with them
             scaled = case_of(self._own, {"features": change["features"]}).settings(tuner.TRIALS)
-            suited = suited_values(Graph.load(graph_folder(scaled)), order=1)
-            change = change | {name: suited[name] for name in OF_FEATURES if name not in change}
+            change = change | suited_to_features(Graph.load(graph_folder(scaled))) | change
         settings = case_of(self._own, change).settings(tuner.TRIALS)
         candidate = Candidate(settings.preprocess, settings.matrix, settings.gfpush, settings.train, change)
         self._settings[candidate.values()] = settings

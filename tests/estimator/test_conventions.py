@@ -34,7 +34,7 @@ def test_parameters_are_those_of_params_yaml():
 
 def test_defaults_are_those_of_the_settings_classes():
     fields = GFPush.model_fields | Preprocess.model_fields | Train.model_fields
-    suited = {"features", "dropout_input", "dropnode", "weight_decay", "top_k"}  # to X and the graph
+    suited = {"features", "dropout_input", "dropnode", "weight_decay", "confidence", "top_k"}  # to the graph
     for name, parameter in SIGNATURE.items():
         if name in OF_MATRICES | suited:
             assert parameter.default is None, name

@@ -9,7 +9,7 @@ import pytest
 
 from experiments.defaults import __main__ as defaults
 from experiments.defaults import matrices, scores
-from experiments.defaults.graphs import CHOOSING, SHOWN, Given
+from experiments.defaults.graphs import ADDED, CHOOSING, SHOWN, Given
 from experiments.defaults.made import Recipe, make
 from experiments.defaults.scores import Defaults, Loaded, choosing_nodes
 from grandplus.evaluation.orders import suited_order
@@ -22,6 +22,9 @@ RECIPE = Recipe(240, 3, degree=8, homophily=0.8, noise=0.5)
 FEW = (("train_per_class", 5), ("val_per_class", 10))
 
 
+SKEWED = Recipe(300, 4, degree=4, homophily=0.25, noise=0.4, features="words", skew=2, splits=3)
+
+
 def given(name: str, seed: int = 0) -> Given:
     return Given(name, RECIPE.nodes, lambda _: make(RECIPE, seed), FEW)
 
@@ -31,7 +34,7 @@ def names(half) -> set[str]:
 
 
 def test_no_graph_is_in_both_halves():
-    assert len(names(SHOWN) | names(CHOOSING)) == len(SHOWN) + len(CHOOSING)
+    assert len(names(SHOWN) | names(CHOOSING) | names(ADDED)) == len(SHOWN) + len(CHOOSING) + len(ADDED)
     assert {"geomgcn_texas", "hetero_texas_4_classes"} <= names(SHOWN)  # one graph in two versions
     for half in (SHOWN, CHOOSING):
         assert {"amazon", "links", "made"} <= {word for name in names(half) for word in name.replace("_", " ").split()}
@@ -58,6 +61,33 @@ def test_a_made_graph_is_as_asked_for(features):
     else:
         assert raw.features is None
     assert make(recipe, seed=3).edges.tobytes() == raw.edges.tobytes()
+
+
+def test_a_made_graph_has_splits_with_shares_of_classes_as_in_the_graph():
+    raw = make(SKEWED, seed=1)
+    assert len(raw.splits) == 3
+    for split in raw.splits:
+        assert [len(split[part]) for part in ("train", "val", "test")] == [144, 96, 60]
+        assert sorted(np.concatenate(list(split.values()))) == list(range(300))
+        assert np.bincount(raw.labels[split["train"]])[0] / 144 == pytest.approx(8 / 15, abs=0.1)
+
+
+def test_candidates_of_the_same_settings_are_trained_once(tmp_path, monkeypatch):
+    file, candidates = tmp_path / "trials.csv", (defaults.CANDIDATES[3], defaults.CHOSEN)
+    scored = []
+
+    def score(loaded, candidate, trial):
+        scored.append(candidate.name)
+        scores_of = {"validation": 0.5, "choosing": 0.5, "test": 0.5, "inputs": loaded.inputs_of(candidate)}
+        return row(loaded.name, candidate.name, **scores_of)
+
+    monkeypatch.setattr(Loaded, "score", score)
+    rows = defaults.complete(file, tmp_path, given("one"), candidates, 1, True)
+    assert scored == [candidates[0].name]  # with equally many training nodes of each class γ is the same
+    assert [found["defaults"] for found in rows[:2]] == [candidate.name for candidate in candidates]
+    skewed = Given("two", SKEWED.nodes, lambda _: make(SKEWED, 1))
+    defaults.complete(file, tmp_path, skewed, candidates, 1, True)
+    assert scored[1:] == [candidate.name for candidate in candidates]
 
 
 def test_nodes_to_choose_by_neither_train_nor_validate_nor_test():
@@ -87,6 +117,13 @@ def test_the_choice_is_by_the_nodes_to_choose_by():
     assert defaults.choice_of(rows) == defaults.CANDIDATES[0].name
 
 
+def test_only_candidates_that_were_tried_on_all_graphs_are_chosen():
+    everywhere, first_only = (candidate.name for candidate in defaults.CANDIDATES[:2])
+    rows = [row(CHOOSING[0].name, name, choosing=choosing) for name, choosing in ((everywhere, 0.7), (first_only, 0.8))]
+    assert defaults.choice_of(rows) == first_only
+    assert defaults.choice_of([*rows, row(ADDED[0].name, everywhere, choosing=0.2)]) == everywhere
+
+
 def test_the_table_judges_by_the_best_baseline_on_validation():
     accuracies = {
         defaults.CHOSEN.name: 0.80, defaults.BEFORE.name: 0.5, "majority": 0.4, "label_propagation": 0.9,
@@ -114,10 +151,9 @@ def test_what_is_chosen_is_what_an_import_writes(tmp_path):
     order, push, train = loaded.settings(defaults.CHOSEN)
     assert push.top_k == suited_top_k(loaded.graph)
     assert order == suited_order(loaded.graph, loaded.splits.of(0), "avg", push)
-    assert train.model_dump(include=set(suited_values(loaded.graph, order))) == suited_values(loaded.graph, order)
-    assert train.model_dump(exclude=set(suited_values(loaded.graph, order))) == type(train)().model_dump(
-        exclude=set(suited_values(loaded.graph, order))
-    )
+    suited = suited_values(loaded.graph, loaded.splits.of(0), order)
+    assert train.model_dump(include=set(suited)) == suited
+    assert train.model_dump(exclude=set(suited)) == type(train)().model_dump(exclude=set(suited))
 
 
 def test_finished_trials_are_kept_and_others_made(tmp_path, monkeypatch):

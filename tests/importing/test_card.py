@@ -15,6 +15,7 @@ from grandplus.graph.adjacency import as_adjacency
 from grandplus.graph.fitted import FittedFeatures
 from grandplus.graph.graph import Graph
 from grandplus.graph.settings import Preprocess
+from grandplus.graph.splits import Split
 from grandplus.importing.card import card_text
 from grandplus.importing.files import Choices, import_files
 from grandplus.importing.recognise import importable_formats
@@ -85,8 +86,30 @@ def test_hyperparameters_of_a_large_graph_differ_from_the_defaults(nodes, width)
 
 
 def card_of(graph):
-    chosen = Preprocess(features="as-is", split="per-class")
-    return YAML(typ="safe").load(card_text("mine", {}, chosen, graph, {}, {"avg": 4}))
+    return YAML(typ="safe").load(text_of(graph))
+
+
+def text_of(graph, orders=None, train=None):
+    """The card, by default of as many training nodes of each class."""
+    nodes = np.arange(len(graph.classes)) if train is None else np.array(train)
+    split = Split(train=nodes, val=nodes, test=nodes, unlabelled=nodes)
+    preprocess = Preprocess(features="as-is", split="per-class")
+    return card_text("mine", {}, preprocess, graph, split, {}, orders or {"avg": 4})
+
+
+@pytest.mark.parametrize(
+    ("classes", "train", "confidence"),
+    [
+        (3, [0, 1, 2, 3, 4, 5], None),  # two of each class: 2 / C, as usual
+        (3, [0, 1, 3, 4, 5, 7, 8], 0.86),  # three of seven
+        (3, [0, 1, 2, 3, 6], 0.99),  # three of five: no guess is to be twice as sure as that
+        (2, [0, 2, 4, 6, 1], None),  # 2 / C is 1, so that no guess is confident anyway
+    ],
+)
+def test_pseudo_labels_need_twice_the_share_of_the_largest_class(classes, train, confidence):
+    text = text_of(preprocessed(12, words(12, 100, 5), "row-normalize", classes), train=train)
+    assert YAML(typ="safe").load(text)["train"].get("any", {}).get("confidence") == confidence
+    assert ("twice the share of the largest class" in text) == (confidence is not None)
 
 
 def test_features_of_many_values_keep_the_usual_k():
@@ -97,8 +120,7 @@ def test_features_of_many_values_keep_the_usual_k():
 
 def test_an_unusual_order_is_stated():
     graph = preprocessed(12, words(12, 100, 5), "row-normalize")
-    chosen = Preprocess(features="as-is", split="per-class")
-    text = card_text("mine", {}, chosen, graph, {}, {"avg": 0, "single": 2})
+    text = text_of(graph, {"avg": 0, "single": 2})
     card = YAML(typ="safe").load(text)
     assert card["gfpush"] == {"any": {"top_k": 128}, "avg": {"order": 0}}
     assert card["train"] == {"avg": {"dropnode": 0}}
