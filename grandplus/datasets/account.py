@@ -33,11 +33,12 @@ class FileAccount:
 
 @dataclass(frozen=True)
 class Ids:
-    """Ids of nodes: how many are named by edges only, by the node table only, and by both."""
+    """Ids of nodes: how many are named by edges only, by the node table only, and by both; and some of the first."""
 
     only_edges: int
     only_nodes: int
     both: int
+    examples: tuple[str, ...] = ()
 
 
 def zero_weights(stored: int, edges: int) -> dict[str, int]:

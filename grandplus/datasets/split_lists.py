@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,7 @@ def listed_split(
     """
     split, account = {}, []
     for part, file in files.items():
-        lines = read_ids(str(file))
+        lines = _without_row_names(read_ids(str(file)))
         ids = list(without_header(lines, node_ids))
         split[part] = _nodes(ids, file, node_ids)
         heads = len(lines) - len(ids)
@@ -68,6 +69,19 @@ def _nodes(ids: list[str], file: Path, node_ids: NDArray[Any]) -> NDArray[np.int
     if counts.max() > 1:
         raise GrandPlusError(f"names node {node_ids[found[counts.argmax()]]} twice", where=file, expected="each once")
     return found.astype(np.int64)
+
+
+def _without_row_names(lines: list[str]) -> list[str]:
+    """The lines of a column that R wrote, without the numbers of its rows.
+
+    >>> _without_row_names(['"x"', '"1" 7', '"2" 5']), _without_row_names(['"","x"', '"1","a"'])
+    (['"x"', '7', '5'], ['"x"', '"a"'])
+    """
+    head, *rows = lines
+    named = [re.fullmatch(rf'"{number}"[ \t,](.+)', row) for number, row in enumerate(rows, start=1)]
+    if not rows or None in named or not head.startswith('"'):
+        return lines
+    return [re.sub(r'^"",', "", head), *(row[1] for row in named if row)]
 
 
 def _unquoted(text: str) -> str:

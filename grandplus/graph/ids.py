@@ -115,7 +115,7 @@ def rows_of(node_ids: NDArray[Any], wanted: Sequence[str]) -> NDArray[np.int64]:
     for key in keys:
         if key not in row_of:
             raise ArgumentError(
-                f"there is no node {key}", expected="an id that the data came with", fix=_hint(known, key)
+                f"there is no node {key}", expected="an id that the data came with", fix=hint(known, key)
             )
     return np.array([row_of[key] for key in keys], np.int64)
 
@@ -132,7 +132,24 @@ def _is_of(key: Key, kind: pa.DataType) -> bool:
     return isinstance(key, int) and limits.min <= key <= limits.max
 
 
-def _hint(known: pa.Array, key: Key) -> str:
+def hint(known: pa.Array, key: Key) -> str:
+    """The known ids that are nearest to one that isn't known, for an error; some of them if none is near.
+
+    Parameters
+    ----------
+    known : pyarrow array (n,)
+        Of integers or strings.
+    key : int or str
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> hint(pa.array(["ann", "bob"]), "anna"), hint(pa.array(["ann", "bob"]), "zoe")
+    ('the nearest are ann', 'ids are like ann, bob')
+    """
     nearest = _nearest(known, key)
     named = ", ".join(map(str, nearest or known[:NAMED_IDS].to_pylist()))
     return f"the nearest are {named}" if nearest else f"ids are like {named}"

@@ -62,6 +62,7 @@ def left_out(raw: RawGraph, graph: Graph, asked: Reading) -> list[str]:
     unused = [column for column in raw.account.unused if not _is_on_purpose(column, raw.account, asked)]
     return [
         *(f"{count:,} {what}" for what, count in dropped.items() if count),
+        *_only_in_edges(raw.account),
         *_unread(raw.account),
         *(name if name.endswith(NOT_READ) or name.startswith("--") else f"column {name}" for name in unused),
     ]
@@ -118,6 +119,15 @@ def _directed(edges: NDArray[Any], nodes: int) -> int:
 def _file(file: FileAccount) -> str:
     skipped = [f"{what} ({count:,} {'line' if count == 1 else 'lines'})" for what, count in file.skipped.items()]
     return f"{file.file}: {file.read:,} {file.kind}" + (f", beside {', '.join(skipped)}" if skipped else "")
+
+
+def _only_in_edges(account: Account) -> list[str]:
+    """Nodes without a line in the node table, as only edges name them."""
+    ids = account.ids
+    if ids is None or not ids.only_edges:
+        return []
+    more = ", …" if ids.only_edges > len(ids.examples) else ""
+    return [f"{ids.only_edges:,} ids that only edges name ({', '.join(ids.examples)}{more})"]
 
 
 def _unread(account: Account) -> list[str]:

@@ -16,10 +16,14 @@ from grandplus.importing.reconciliation import Entries, reconciliation
 from grandplus.pipeline.settings import Settings
 
 LISTED_CLASSES = 8  # at most
+MATLAB = "matlab"  # the format in which classes are counted from 1
+MIN_CLASSES_TO_DOUBT = 3  # of two classes 0 is one
 
 
 def report(raw: RawGraph, graph: Graph, splits: Splits, settings: Settings, orders: dict[str, int]) -> list[str]:
     """A line on each of format, nodes, edges, classes, features, split, unusual orders, what is missing, and remarks.
+
+    A note says if class 0 may stand for an unknown label.
 
     It ends with a reconciliation: lines read and skipped, ids in edges and nodes, values that are no numbers, columns
     that are not used, and whatever is dropped.
@@ -54,6 +58,7 @@ def report(raw: RawGraph, graph: Graph, splits: Splits, settings: Settings, orde
         "split": _split(raw, splits, settings),
         "order": _orders(orders),
         "missing": _missing(raw, graph),
+        "note": _class_of_unknown(graph, settings),
         **reconciliation(raw.account),
     }
     order = len(settings.matrix.weights()) - 1 if settings.needs_rows else None
@@ -101,6 +106,17 @@ def _classes(graph: Graph) -> str:
     listed = [f"{name} ({count:,})" for name, count in zip(graph.classes, counts, strict=True)]
     more = f", … ({len(listed) - LISTED_CLASSES} more)" if len(listed) > LISTED_CLASSES else ""
     return f"{len(listed)}: {', '.join(listed[:LISTED_CLASSES])}{more}"
+
+
+def _class_of_unknown(graph: Graph, settings: Settings) -> str:
+    """Whether 0 may stand for an unknown label: beside classes 1, 2, … it has most nodes, or MATLAB wrote it."""
+    named = graph.classes == [str(number) for number in range(len(graph.classes))]
+    if settings.source.read.na is not None or not named or len(graph.classes) < MIN_CLASSES_TO_DOUBT:
+        return ""
+    share = float(np.mean(graph.labels[graph.labels >= 0] == 0))
+    if settings.source.format != MATLAB and share <= 0.5:
+        return ""
+    return f"class 0 has {share:.0%} of the labelled nodes; if 0 stands for an unknown label, say --na 0"
 
 
 def _features(raw: RawGraph, settings: Settings) -> str:

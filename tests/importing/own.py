@@ -52,3 +52,21 @@ def thing(value: object) -> Any:
 def run_import(monkeypatch: pytest.MonkeyPatch, checkout: Path, *arguments: object) -> int:
     monkeypatch.chdir(checkout)
     return main(["import", *map(str, arguments)])
+
+
+def imported(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    checkout: Path,
+    edges: str | bytes,
+    nodes: str | bytes,
+    *arguments: str,
+) -> tuple[int, str]:
+    """The exit code of an import of edges.txt and nodes.csv, and what it prints."""
+    files = {tmp_path / "edges.txt": edges, tmp_path / "nodes.csv": nodes}
+    for file, content in files.items():
+        file.write_bytes(content.encode() if isinstance(content, str) else content)
+    code = run_import(monkeypatch, checkout, "mine", *files, *FEW, *arguments)
+    out, err = capsys.readouterr()
+    return code, out + err

@@ -198,7 +198,11 @@ def test_the_same_graph_or_a_refusal(data):
         event("refused")
         return
     event("read")
+    assume(not raw.account.dropped)
     same_graph(with_columns_as_in(graph, nodes), raw)
+
+
+DOUBTS = ("in two spellings", "may be a missing value", "expected a whole number")  # of ids that only edges name
 
 
 @settings(max_examples=40)
@@ -214,6 +218,7 @@ def test_usual_names_are_understood(data):
     try:
         raw = read(files_of(edges, nodes), **({"weights": "ignore"} if further else {}))
     except GrandPlusError as error:
-        assume("in two spellings" not in str(error))  # as Bob, without a label, and bob
+        assume(not any(words in str(error) for words in DOUBTS))  # as Bob, without a label, and bob
         raise
+    assume(not raw.account.dropped)  # NA, without a label, beside numbers
     same_graph(with_columns_as_in(graph, nodes), raw)

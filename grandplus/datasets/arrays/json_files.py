@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from grandplus.runtime import environment
+from grandplus.datasets.arrays.memory import check_taken
 from grandplus.runtime.errors import GrandPlusError
 
 MEMORY = 12  # times the size of its text, for a list of numbers as Python objects
@@ -30,9 +30,7 @@ def read_json_object(file: Path, fix: str = "") -> dict[str, Any]:
     GrandPlusError
         It is damaged, holds something else, or could exceed the memory at hand.
     """
-    size, free = file.stat().st_size * MEMORY, environment.memory()
-    if size > free:
-        raise GrandPlusError(f"takes {size:,} bytes to read", where=file, expected=f"at most {free:,}", fix=fix)
+    check_taken(file.stat().st_size * MEMORY, file, fix)
     content = parsed(file.read_bytes(), file)
     if not isinstance(content, dict):
         raise GrandPlusError(f"holds a {type(content).__name__}", where=file, expected="an object, like {...}")

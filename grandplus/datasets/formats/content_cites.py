@@ -20,7 +20,8 @@ from grandplus.datasets.arrays.checks import pick
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import Reading, Source
 from grandplus.datasets.tables.classes import class_numbers
-from grandplus.datasets.tables.ids import as_numpy, named_ids, order_of, same_type
+from grandplus.datasets.tables.ids import as_numpy, order_of, same_type
+from grandplus.datasets.tables.known_ids import named_ids
 from grandplus.runtime.errors import GrandPlusError
 
 # Planetoid's public split of Cora, in Planetoid's node order: 20 a class, then 500; the last 1,000.

@@ -25,7 +25,8 @@ from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import Reading, Source
 from grandplus.datasets.tables.classes import class_numbers
 from grandplus.datasets.tables.feature_files import have_repeats, positions_of, vectors_of
-from grandplus.datasets.tables.ids import as_numpy, check_unique, ids_of, known_rows, named_ids, order_of, same_type
+from grandplus.datasets.tables.ids import as_numpy, check_unique, ids_of, order_of, same_type
+from grandplus.datasets.tables.known_ids import known_rows, named_ids
 from grandplus.datasets.tables.look import look
 from grandplus.datasets.tables.table import Table
 from grandplus.runtime.errors import GrandPlusError

@@ -22,19 +22,11 @@ from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import NO_IDS, Reading, Source
 from grandplus.datasets.tables import feature_files
 from grandplus.datasets.tables.classes import class_numbers, unknown_labels
+from grandplus.datasets.tables.ends import check_ends, ends_of_edges
 from grandplus.datasets.tables.features import read_columns
 from grandplus.datasets.tables.foreign import check_is_table
-from grandplus.datasets.tables.ids import (
-    as_numpy,
-    check_any_known,
-    check_unique,
-    further_ids,
-    ids_of,
-    named_ids,
-    order_of,
-    rows_of,
-    same_type,
-)
+from grandplus.datasets.tables.ids import as_numpy, check_unique, ids_of, order_of, rows_of, same_type
+from grandplus.datasets.tables.known_ids import check_any_known, further_ids, named_ids
 from grandplus.datasets.tables.look import look
 from grandplus.datasets.tables.roles import roles_of
 from grandplus.datasets.tables.spellings import check_spellings
@@ -44,6 +36,7 @@ from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.validation import Column
 
 GENERAL = True
+SHOWN_IDS = 3  # of those that only edges name
 
 
 def recognise(files: list[Path], asked: Reading) -> Reading | None:
@@ -65,9 +58,9 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
     See `grandplus.datasets.formats.Format`.
     """
     how = source.read
-    edges, ends = _edges(folder, how)
+    edges, columns = _edges(folder, how)
     table = _node_table(folder, how)
-    starts, stops, ids = _ids(edges, ends, table, how)
+    starts, stops, ids, dropped = _ids(edges, columns, table, how)
     listed = len(ids)
     if table is not None:
         check_unique(ids, table)
@@ -88,7 +81,8 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
         )
         check_spellings(further, ids, edges, table.file.name)
         check_any_known(edges, table, named, further)
-        named = replace(named, only_edges=len(further))
+        check_ends((starts, stops), ids, edges, table)
+        named = replace(named, only_edges=len(further), examples=tuple(map(str, further[:SHOWN_IDS].to_pylist())))
         if len(further):
             ids = pa.concat_arrays([ids, further])
             rows = [rows_of(end, ids) for end in (starts, stops)]
@@ -115,12 +109,12 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
         node_ids=as_numpy(ids.take(pa.array(by_id))),
         splits=[] if split is None else [{part: np.sort(position[rows]) for part, rows in split.items()}],
         feature_names=feature_names,
-        account=replace(account, unknown=unknown, unused=(*account.unused, *na)),
+        account=replace(account, unknown=unknown, unused=(*account.unused, *na), dropped=dropped),
     )
 
 
-def _edges(folder: Path, how: Reading) -> tuple[Table, list[list[pa.Array]]]:
-    """The edge table, and the ids at both ends of its edges, in pieces."""
+def _edges(folder: Path, how: Reading) -> tuple[Table, list[int]]:
+    """The edge table, and its columns of the ends of edges."""
     first, second = how.ends or _raise_unset("ends", folder)
     name = how.edges or _raise_unset("edges", folder)
     edges = look(folder / name, header=isinstance(first, str), skip=how.skip.get(name))
@@ -130,7 +124,7 @@ def _edges(folder: Path, how: Reading) -> tuple[Table, list[list[pa.Array]]]:
     if others and how.weights is None:
         listed = ", ".join(str(edges.named(column)) for column in others[:10])
         raise_weighted(f"has more than two columns: {listed}", edges.file)
-    return edges, ids_of(edges, ends)
+    return edges, ends
 
 
 def _node_table(folder: Path, how: Reading) -> Table | None:
@@ -141,17 +135,23 @@ def _node_table(folder: Path, how: Reading) -> Table | None:
     return look(folder / how.nodes, header=isinstance(by_name, str), skip=skip, by_line=by_line)
 
 
-def _ids(edges: Table, ends: list[list[pa.Array]], table: Table | None, how: Reading) -> list[pa.Array]:
-    """The ids at both ends of the edges, and those of the nodes, of the same type."""
+def _ids(
+    edges: Table, columns: list[int], table: Table | None, how: Reading
+) -> tuple[pa.Array, pa.Array, pa.Array, dict[str, int]]:
+    """The ids at both ends of the edges, and those of the nodes, of the same type; and the lines that are no edges."""
+    known: list[pa.Array] = []
+    if table is not None and how.id == NO_IDS:
+        known = [pa.array(np.arange(sum(len(piece) for (piece,) in table.pieces([0]))))]
+    elif table is not None:
+        (known,) = ids_of(table, [table.column(how.id)])  # type: ignore[arg-type] # not None: checked
+    ends, dropped = ends_of_edges(edges, columns, known, how.nodes)
     if table is None:
         starts, stops = same_type(*ends)
         once = pc.unique(starts.filter(pa.array(rows_of(starts, stops) < 0)))
         check_spellings(once, pc.unique(stops), edges, "the other end of edges")
-        return [starts, stops, pc.unique(pa.concat_arrays([starts, stops]))]
-    if how.id == NO_IDS:
-        rows = sum(len(piece) for (piece,) in table.pieces([0]))
-        return same_type(*ends, [pa.array(np.arange(rows))])
-    return same_type(*ends, *ids_of(table, [table.column(how.id)]))  # type: ignore[arg-type] # not None: checked
+        return starts, stops, pc.unique(pa.concat_arrays([starts, stops])), dropped
+    starts, stops, ids = same_type(*ends, known)
+    return starts, stops, ids, dropped
 
 
 def _account(

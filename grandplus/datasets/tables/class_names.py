@@ -9,7 +9,7 @@ from decimal import Decimal
 # What pandas reads as NA, and further usual marks. A number is meant by its value: -1 is -1.0, too.
 UNKNOWN = (
     "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA",
-    "NULL", "NaN", "None", "n/a", "nan", "null", "none", "?", "-1", "-", "--", "N.A.", "n.a.",
+    "NULL", "NaN", "None", "n/a", "nan", "null", "none", "?", "-1", "-", "--", "N.A.", "n.a.", "\\N", ".",
     "unknown", "Unknown", "UNKNOWN", "unlabeled", "Unlabeled", "unlabelled", "Unlabelled",
 )  # fmt: skip
 WHOLE = re.compile("0|-?[1-9][0-9]*")

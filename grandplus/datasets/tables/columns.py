@@ -7,7 +7,11 @@ from collections.abc import Iterable, Sequence
 from itertools import combinations
 from typing import NoReturn
 
-from grandplus.datasets.tables.evidence import MAX_COLUMNS, SHOWN, Overlap, Side, is_whole, overlap
+import numpy as np
+import pyarrow as pa
+
+from grandplus.datasets.tables.evidence import MAX_COLUMNS, SHOWN, Overlap, Side, contains, is_whole, overlap
+from grandplus.datasets.tables.ids import check_unique, ids_of
 from grandplus.datasets.tables.names import IDS, LABELS, ends_by_name, is_id, is_index, is_no_end, thing_of
 from grandplus.datasets.tables.numbers import is_number
 from grandplus.datasets.tables.spellings import are_spelled_alike
@@ -32,6 +36,7 @@ def id_column(edges: Side, nodes: Side, wanted: Sequence[int] | None) -> int:
     named = ends_by_name(edges.names) if edges.header is not False else []
     pair = wanted or (named[0] if len(named) == 1 else None)
     share = {column: _share(overlap(edges, nodes, column), pair) for column in columns}
+    _check_no_repeats(edges, nodes, pair, share)
     plain = [column for column in columns if not nodes.is_index(column)]
     _check_no_index(nodes, columns, plain, share)
     for candidates in (plain, columns):
@@ -47,6 +52,25 @@ def id_column(edges: Side, nodes: Side, wanted: Sequence[int] | None) -> int:
             if group:
                 _raise_several_ids(nodes, sorted(group))
     return _by_name_alone(nodes)
+
+
+def _check_no_repeats(edges: Side, nodes: Side, pair: Sequence[int] | None, share: dict[int, float]) -> None:
+    """Check that no column with a repeated value has more of the ids that edges name than those without."""
+    best = max(share.values(), default=0.0)
+    named = any(share[c] == best and nodes.header is not False and is_id(nodes.names[c]) for c in share)
+    ends = pa.chunked_array(list(edges.values.values()), pa.large_string())
+    for column in range(min(nodes.table.width, MAX_COLUMNS)):
+        values = nodes.filled(column)
+        if column in share or nodes.is_index(column) or _weight_like(nodes, column) or not any(values):
+            continue
+        if np.mean(contains(ends, values)) < 0.5:  # of the first lines
+            continue
+        nodes.need(column)
+        found = _share(overlap(edges, nodes, column), pair)
+        if found >= 0.5 and (found > best or (found == best and not named)):
+            table = nodes.read()
+            (pieces,) = ids_of(table, [column])
+            check_unique(pa.concat_arrays(pieces), table)
 
 
 def _check_no_index(nodes: Side, columns: list[int], plain: list[int], share: dict[int, float]) -> None:
@@ -121,6 +145,9 @@ def ends_of(edges: Side, found: Overlap | None, *, complete: bool, numbers: bool
     if not pairs:
         rest = [column for column in columns if not edges.is_index(column)]
         rest = rest if len(rest) == 2 else [c for c in rest if not (edges.header and is_no_end(edges.names[c]))]
+        if len(rest) > 2 and found is not None and [found.shares.get(c, 0.0) for c in rest].count(0) == len(rest) - 2:
+            known = [column for column in rest if found.shares.get(column) == 1]
+            rest = known if len(known) == 2 else rest
         if len(rest) > 2:
             rest = [column for column in rest if _may_be_end(edges, column, found, complete, numbers)]
         pairs = list(combinations(rest, 2))
@@ -224,7 +251,7 @@ def _may_be_end(edges: Side, column: int, found: Overlap | None, complete: bool,
     share = found.shares.get(column, 0.0) if found else 0.0
     if share > 0:
         return share == 1 or not complete
-    values = [row[column] or "" for row in edges.below]
+    values = edges.filled(column)
     whole = all(map(is_whole, values))
     fractions = not whole and all(map(is_number, values))
     return not complete and not fractions and numbers in (None, whole)

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from grandplus.datasets.tables.ends import NO_IDS
 from grandplus.datasets.tables.look import look
 from grandplus.datasets.tables.names import ends_by_name, holds_index, is_id
 from grandplus.datasets.tables.numbers import is_number
@@ -86,6 +87,8 @@ class Side:
             read = [_as_text(piece[position]) for piece in pieces]
             every = pa.chunked_array(read, pa.large_string()).slice(0 if self.first is None else 1)
             self.rows = None if more else len(every)
+            if not self.whole:  # lines without a node at an end are no edges
+                every = every.filter(pc.invert(pc.is_in(every, value_set=pa.array(NO_IDS, pa.large_string()))))
             if self.whole_floats and self._may_be_whole(column):
                 written, every = every, whole_numbers(every).cast(pa.large_string())
                 if every is not written and not every.equals(written):
@@ -105,7 +108,7 @@ class Side:
         }
         if column in named or (named and self.whole):
             return column in named
-        texts = [[row[c] or "" for row in self.below[:SHOWN]] for c in range(self.table.width)]
+        texts = [self.filled(c)[:SHOWN] for c in range(self.table.width)]
         plain = [c for c in texts if all(map(is_whole, c)) or not (self.whole or all(map(is_number, c)))]
         return len(plain) < (1 if self.whole else 2)
 
@@ -130,6 +133,11 @@ class Side:
         if column not in self.columns:
             self.columns.append(column)
             self._read_values()
+
+    def filled(self, column: int) -> list[str]:
+        """The first values of a column; of an edge table, without those that are no ids."""
+        values = [row[column] or "" for row in self.below]
+        return values if self.whole else [value for value in values if value not in NO_IDS]
 
     def has_numbers(self, column: int) -> bool:
         """Whether a column has whole numbers only, in the first lines."""

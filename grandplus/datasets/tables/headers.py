@@ -1,95 +1,17 @@
-"""Which first lines of tables are headers, which are data, and which that look like comments are data, too."""
+"""Which first lines of tables are headers, and which are data."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from typing import NoReturn
+from collections.abc import Iterable
 
 import pyarrow as pa
 
 from grandplus.datasets.tables.class_names import UNKNOWN
-from grandplus.datasets.tables.evidence import SHOWN, Side, contains, has, overlap
-from grandplus.datasets.tables.lines import MARKS
+from grandplus.datasets.tables.evidence import Side, contains, has, is_whole, overlap
 from grandplus.datasets.tables.names import HEADS, LABELS, ends_by_name, is_id, is_index, is_no_end
 from grandplus.datasets.tables.numbers import is_number
 from grandplus.runtime.errors import GrandPlusError
-from grandplus.runtime.validation import Column
-
-
-def take_marked_data(edges: Side, nodes: Side) -> None:
-    """Take lines at the top that begin with # or % for data, if the other table knows the id that they begin with.
-
-    Parameters
-    ----------
-    edges, nodes : Side
-
-    Raises
-    ------
-    GrandPlusError
-        A line may be either.
-    """
-    marked = {side: side.doubtful() for side in (edges, nodes)}
-    texts = {side: set(side.table.comments.values()) for side in (edges, nodes)}
-    for side, other in ((edges, nodes), (nodes, edges)):
-        known = pa.chunked_array([*other.values.values(), pa.array(other.first or [], pa.large_string())])
-        beside = {text for fields in marked[other].values() for text in fields if text.startswith(MARKS)}
-        data: list[int] = [
-            line
-            for line, fields in marked[side].items()
-            if has(known, fields[0])
-            or (fields[0] in beside and side.table.comments[line] not in texts[other])  # not the same comment in both
-        ]
-        if data:
-            side.take_from(_first_of_data(side, marked[side], min(data)))
-            continue
-        alike = [line for line, fields in marked[side].items() if _is_as_below(side, fields)]
-        if alike:
-            _raise_comment_or_data(side, alike[0])
-
-
-def take_named_header(side: Side, columns: Iterable[Column | None]) -> None:
-    """Take a comment at the top for the header, if it has as many fields as the data, and a name that an option says.
-
-    Parameters
-    ----------
-    side : Side
-    columns : iterable of str, int or None
-        The columns that options name.
-    """
-    words = {column for column in columns if isinstance(column, str)}
-    if side.first is None or words <= set(side.names):
-        return
-    lines = [number for number, fields in side.doubtful().items() if words & set(fields)]
-    if lines:
-        side.take_from(max(lines))
-        side.header = True
-
-
-def _is_as_below(side: Side, fields: list[str]) -> bool:
-    """Whether a line that begins as a comment has a value that comes again below it, or a number above numbers."""
-    if re.match("[#%]+ ", fields[0]) or _says_header(side):
-        return False
-    lines: list[Sequence[str | None]] = [side.first or [], *side.below]
-    columns = [[line[column] or "" for line in lines if line] for column in range(1, len(fields))]
-    return any(
-        text in column or (is_number(text) and all(map(is_number, column)))
-        for text, column in zip(fields[1:], columns, strict=True)
-    )
-
-
-def _first_of_data(side: Side, marked: dict[int, list[str]], known: int) -> int:
-    """The line that data begin with, where ids begin with # or %: the first known one, or the one above it."""
-    above = [line for line, fields in marked.items() if line < known and not re.match("[#%]+ ", fields[0])]
-    if len(above) > 1:
-        _raise_comment_or_data(side, above[0])
-    return above[0] if above else known
-
-
-def _raise_comment_or_data(side: Side, line: int) -> NoReturn:
-    found = f"line {line} begins as a comment does, but may be data: {side.table.comments[line][:SHOWN]!r}"
-    fix = "take it out if it is a comment; else write a line with the names of the columns above it"
-    raise GrandPlusError(found, where=side.table.file, fix=fix)
 
 
 def header_of_edges(edges: Side, nodes: Side | None, ident: int | None, asked: bool | None, *, complete: bool) -> bool:
@@ -113,17 +35,20 @@ def header_of_edges(edges: Side, nodes: Side | None, ident: int | None, asked: b
     like_ids = like_ids and not {text.lower() for text in first} & HEADS
     by_name = bool(pairs) and not like_ids
     if nodes is None or ident is None:
-        return _asked_or(asked, _says_header(edges))
+        return _asked_or(asked, says_header(edges))
     shares = overlap(edges, nodes, ident).shares
     columns = [column for column, share in shares.items() if share > 0]
     if not columns:
         stranger = not any(_knows(nodes, ident, text) for text in first)
-        return _asked_or(asked, by_name or _says_header(edges) if stranger else None, edges, "names a node")
+        return _asked_or(asked, by_name or says_header(edges) if stranger else None, edges, "names a node")
     below = pa.chunked_array([edges.values[column] for column in columns], pa.large_string())
+    if _counts_columns(edges) and _names_nothing_below(edges, nodes, ident, columns, below):
+        return _asked_or(asked, True)
     known = [first[c] for c in columns if _knows(nodes, ident, first[c]) or has(below, first[c])]
     typed = [c for c in range(edges.table.width) if _is_of_other_type(edges, c)]
     if known:
-        doubtful = by_name or _counts_columns(edges) or any(column not in columns for column in typed)
+        counts = (len(first) > 2 and _counts_columns(edges)) or _is_size_of_graph(edges, columns)
+        doubtful = by_name or counts or any(column not in columns for column in typed)
         usual = all(shares[column] == 1 for column in columns)  # the other lines name known nodes at both ends
         if doubtful or (len(known) < min(2, len(columns)) and (complete or typed or usual)):
             return _asked_or(asked, None, edges, f"names node {known[0]}")
@@ -174,7 +99,9 @@ def header_of_nodes(nodes: Side, edges: Side, ident: int, ends: Iterable[int], a
     if (named or typed) and (known or recurs):
         why = f"has {first[ident]}, which the edges name" if known else "has a value that comes again below"
         return _asked_or(asked, None, nodes, why)
-    if known and _counts_columns(nodes):
+    if _counts_columns(nodes) and not has(joined, first[ident]) and _is_above_other_ids(nodes, ident, joined):
+        return _asked_or(asked, True)
+    if known and len(first) > 2 and _counts_columns(nodes):
         return _asked_or(asked, None, nodes, "counts the columns")
     if named and all(_is_number_above_numbers(nodes, column) for column in others):
         return _asked_or(asked, None, nodes, "has a word, but numbers above numbers, too")
@@ -190,22 +117,41 @@ def header_of_nodes(nodes: Side, edges: Side, ident: int, ends: Iterable[int], a
     return _asked_or(asked, None, nodes, f"has {first[ident]}, which the first edges don't name")
 
 
-def header_without_ids(nodes: Side, asked: bool | None) -> bool:
+def header_without_ids(nodes: Side, edges: Side, asked: bool | None) -> bool:
     """Whether the first line of a table without ids is a header.
 
     Parameters
     ----------
-    nodes : Side
+    nodes, edges : Side
     asked : bool or None
         What --header says.
     """
     if nodes.first is None:
         return True
-    says, recurs = _says_header(nodes), any(_recurs(nodes, column) for column in range(nodes.table.width))
+    says, recurs = says_header(nodes), any(_recurs(nodes, column) for column in range(nodes.table.width))
     numbers = any(_is_number_above_numbers(nodes, column) for column in range(nodes.table.width))
+    if not (says or recurs or numbers) and _is_above_all_nodes(nodes, edges):
+        return _asked_or(asked, True)
     if says == (recurs or numbers):
         return _asked_or(asked, None, nodes, "says nothing of it" if not says else "has a value that comes again below")
     return says
+
+
+def _is_above_all_nodes(nodes: Side, edges: Side) -> bool:
+    """Whether the lines below the first one are as many as the nodes that edges name, and only the first has no class.
+
+    Each class below comes twice at least.
+    """
+    ends = next(iter(ends_by_name(edges.names)), tuple(edges.columns) if edges.table.width == 2 else ())
+    names = [text for end in ends for text in edges.values[end].to_pylist()]
+    values = [row[-1] for row in nodes.below]
+    return (
+        bool(names)
+        and edges.rows is not None
+        and all(map(str.isdecimal, names))
+        and max(map(int, names)) + 1 == nodes.rows
+        and all(values.count(value) > 1 for value in set(values))
+    )
 
 
 def _asked_or(asked: bool | None, guess: bool | None, side: Side | None = None, why: str = "") -> bool:
@@ -218,8 +164,13 @@ def _asked_or(asked: bool | None, guess: bool | None, side: Side | None = None, 
     raise GrandPlusError(found, where=side.table.file, fix=fix)
 
 
-def _says_header(side: Side) -> bool:
-    """By known words, or as text above numbers."""
+def says_header(side: Side) -> bool:
+    """Whether the first line is a header by known words, or as text above numbers.
+
+    Parameters
+    ----------
+    side : Side
+    """
     first = side.first or []
     words = {text.lower() for text in first} & HEADS
     return bool(words) or any(_is_text_above_numbers(side, column) for column in range(side.table.width))
@@ -252,12 +203,37 @@ def _is_of_other_type(side: Side, column: int) -> bool:
 def _counts_columns(side: Side) -> bool:
     """0, 1, 2, …: the names that pandas gives to columns without any; or numbers of nodes."""
     first = side.first or []
-    return len(first) > 2 and first == [str(number) for number in range(len(first))]
+    return first == [str(number) for number in range(len(first))]
+
+
+def _names_nothing_below(edges: Side, nodes: Side, ident: int, columns: list[int], below: pa.ChunkedArray) -> bool:
+    """Whether no other line of either table has an id of the edges' first line, and the others name known nodes."""
+    known, first = nodes.values[ident], edges.first or []
+    if any(has(known, first[c]) or has(below, first[c]) for c in columns) or has(known, str(len(first))):
+        return False  # 0 and 1 may be nodes, too, if the others are 2, 3, …
+    if nodes.first is not None and nodes.header is not True and not _counts_columns(nodes):
+        known = pa.concat_arrays([known, pa.array([nodes.first[ident]], pa.large_string())])
+        if any(has(known, first[c]) for c in columns):
+            return False
+    return all(contains(known, edges.values[c]).all() for c in columns)
+
+
+def _is_above_other_ids(nodes: Side, ident: int, named: pa.ChunkedArray) -> bool:
+    """Whether the edges name lines below the first one."""
+    below = [row[ident] or "" for row in nodes.below]
+    return bool(below) and bool(contains(named, below).all())
 
 
 def _is_size(side: Side) -> bool:
     """Whether the first line may be numbers of nodes and of edges: it ends with the number of lines below it."""
     return side.rows is not None and (side.first or [""])[-1] == str(side.rows)
+
+
+def _is_size_of_graph(side: Side, ends: list[int]) -> bool:
+    """Whether the first line may be numbers of nodes and of edges, and no id of the ends is greater than the former."""
+    first = side.first or []
+    names = [text for end in ends for text in side.values[end].to_pylist()] if _is_size(side) else []
+    return bool(names) and all(map(is_whole, [*first, *names])) and int(first[0]) >= max(map(int, names))
 
 
 def _is_of_a_shape_below(side: Side, column: int) -> bool:

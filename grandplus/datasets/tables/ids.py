@@ -6,7 +6,7 @@ are sorted by value. Otherwise all are text, sorted by its bytes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from grandplus.datasets.account import Ids
-from grandplus.datasets.tables.lines import MARKS
 from grandplus.datasets.tables.spellings import whole_numbers
 from grandplus.datasets.tables.table import Table
 from grandplus.runtime.errors import GrandPlusError
@@ -42,11 +40,38 @@ def ids_of(table: Table, columns: Sequence[int]) -> list[list[pa.Array]]:
     """
     ids: list[list[pa.Array]] = [[] for _ in columns]
     row = 0
-    for pieces in table.pieces(columns):
-        for number, column, piece in zip(range(len(columns)), columns, pieces, strict=True):
-            ids[number].append(_ids(piece, table, column, row))
+    for pieces in pieces_of_ids(table, columns):
+        for number, (column, piece) in enumerate(zip(columns, pieces, strict=True)):
+            position = pc.index(piece.is_null(), True).as_py()
+            if position >= 0:
+                where = f"{table.file}, column {table.named(column)}"
+                raise GrandPlusError(f"{table.line(row + position)} has no id", where=where)
+            ids[number].append(piece)
         row += len(pieces[0])
     return ids
+
+
+def pieces_of_ids(table: Table, columns: Sequence[int]) -> Iterator[list[pa.Array]]:
+    """Read columns of ids piece by piece.
+
+    Parameters
+    ----------
+    table : Table
+    columns : sequence of int
+        Their numbers, from 0.
+
+    Yields
+    ------
+    list of pyarrow arrays
+        A piece of each column, of int64 or strings; null where a line has no id.
+
+    Raises
+    ------
+    GrandPlusError
+        A column is of another type.
+    """
+    for pieces in table.pieces(columns):
+        yield [_ids(piece, table, column) for column, piece in zip(columns, pieces, strict=True)]
 
 
 def same_type(*columns: Iterable[pa.Array]) -> list[pa.Array]:
@@ -108,136 +133,6 @@ def rows_of(ids: pa.Array, known: pa.Array) -> NDArray[np.int64]:
     return np.asarray(pc.fill_null(pc.index_in(ids, value_set=known), -1), np.int64)
 
 
-def known_rows(ends: pa.Array, ids: pa.Array, edges: Table, nodes: str | None) -> NDArray[np.int64]:
-    """The row numbers of the nodes at one end of the edges.
-
-    Parameters
-    ----------
-    ends : pyarrow array (E,)
-        Ids, in the order of the edge table.
-    ids : pyarrow array (n,)
-        Of all nodes.
-    edges : Table
-    nodes : str or None
-        What to call the node table in an error.
-
-    Returns
-    -------
-    int64 (E,)
-
-    Raises
-    ------
-    GrandPlusError
-        An end is none of ``ids``.
-    """
-    rows = rows_of(ends, ids)
-    wrong = np.flatnonzero(rows < 0)
-    if len(wrong):
-        found = f"{edges.line(int(wrong[0]))} names node {ends[int(wrong[0])].as_py()!r}"
-        fix = "add the node or drop the edge; if that line is a header, say --header yes"
-        raise GrandPlusError(found, where=edges.file, expected=f"an id of {nodes}", fix=fix)
-    return rows
-
-
-def named_ids(rows: Sequence[NDArray[np.int64]], nodes: int) -> Ids:
-    """How many nodes of the node table the edges name.
-
-    Parameters
-    ----------
-    rows : sequence of int64 (E,)
-        The row numbers at each end of the edges; -1 where the node table lacks the id.
-    nodes : int
-        Of the node table.
-
-    Returns
-    -------
-    Ids
-        Without those that only edges name.
-    """
-    named = np.zeros(nodes + 1, bool)  # the last for -1
-    for ends in rows:
-        named[ends] = True
-    both = int(named[:nodes].sum())
-    return Ids(only_edges=0, only_nodes=nodes - both, both=both)
-
-
-def further_ids(
-    ends: Sequence[pa.Array],
-    rows: Sequence[NDArray[np.int64]],
-    ids: pa.Array,
-    edges: Table,
-    nodes: str | None,
-    *,
-    complete: bool,
-) -> pa.Array:
-    """The ids that edges name and the node table lacks, each once.
-
-    Parameters
-    ----------
-    ends : sequence of pyarrow arrays (E,)
-        Ids at each end of the edges.
-    rows : sequence of int64 (E,)
-        Their row numbers, -1 for such ids.
-    ids : pyarrow array (n,)
-        Those of the node table.
-    edges : Table
-    nodes : str or None
-        What to call the node table in an error.
-    complete : bool
-        Whether there must be none, as every node has features.
-
-    Returns
-    -------
-    pyarrow array
-
-    Raises
-    ------
-    GrandPlusError
-        There are some though every node has features, or one looks like a comment.
-    """
-    if not any((row < 0).any() for row in rows):
-        return ids[:0]
-    if complete:
-        for end in ends:
-            known_rows(end, ids, edges, nodes)
-    further = pc.unique(pa.concat_arrays([end.filter(pa.array(row < 0)) for end, row in zip(ends, rows, strict=True)]))
-    if not pa.types.is_int64(further.type) and not _begin_as_comments(ids).any():
-        marked = further.filter(pa.array(_begin_as_comments(further)))
-        if len(marked):
-            line = edges.line(pc.index(ends[0], marked[0]).as_py()) if pc.is_in(marked[:1], ends[0])[0].as_py() else ""
-            found = f"{line or 'an edge'} names node {marked[0].as_py()!r}, which begins as a comment does"
-            raise GrandPlusError(found, where=edges.file, expected=f"an id of {nodes}", fix="take out the comment")
-    return further
-
-
-def _begin_as_comments(ids: pa.Array) -> NDArray[np.bool_]:
-    if pa.types.is_int64(ids.type):
-        return np.zeros(len(ids), bool)
-    marked = [pc.starts_with(ids, mark) for mark in MARKS]
-    return np.asarray(pc.or_(*marked).to_numpy(zero_copy_only=False), bool)
-
-
-def check_any_known(edges: Table, nodes: Table, named: Ids, further: pa.Array) -> None:
-    """Check that the edges name nodes of the node table.
-
-    Parameters
-    ----------
-    edges, nodes : Table
-    named : Ids
-    further : pyarrow array
-        The ids that only edges name.
-
-    Raises
-    ------
-    GrandPlusError
-        They name none: the ids are other ones.
-    """
-    if len(further) and not named.both:
-        found = f"names node {further[0].as_py()!r}, and no node of {nodes.file.name}"
-        fix = "name the columns that hold the same ids with --ends and --id"
-        raise GrandPlusError(found, where=edges.file, expected=f"ids of {nodes.file.name}", fix=fix)
-
-
 def check_unique(ids: pa.Array, nodes: Table) -> None:
     """Check that each node has one line.
 
@@ -295,7 +190,7 @@ def _whole(pieces: list[pa.Array]) -> list[pa.Array]:
     return numbers if all(pa.types.is_int64(piece.type) for piece in numbers) else pieces
 
 
-def _ids(piece: pa.Array, table: Table, column: int, row: int) -> pa.Array:
+def _ids(piece: pa.Array, table: Table, column: int) -> pa.Array:
     where = f"{table.file}, column {table.named(column)}"
     if pa.types.is_dictionary(piece.type):
         piece = piece.dictionary_decode()
@@ -304,10 +199,8 @@ def _ids(piece: pa.Array, table: Table, column: int, row: int) -> pa.Array:
     text = pa.types.is_string(piece.type) or pa.types.is_large_string(piece.type)
     if not (text or pa.types.is_integer(piece.type)):
         raise GrandPlusError(f"holds {piece.type}", where=where, expected="ids: whole numbers or text")
-    empty = pc.or_kleene(piece.is_null(), pc.equal(piece, "")) if text else piece.is_null()
-    position = pc.index(empty, True).as_py()
-    if position >= 0:
-        raise GrandPlusError(f"{table.line(row + position)} has no id", where=where)
+    if text:
+        piece = pc.if_else(pc.equal(piece, ""), None, piece)
     try:
         return piece.cast(pa.large_string() if text else pa.int64())
     except pa.ArrowException as error:

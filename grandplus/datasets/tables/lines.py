@@ -80,10 +80,19 @@ def delimiter_of(lines: list[str]) -> str:
     (';', ',', ' ')
     """
     sure = [line for line in lines if not line.startswith(MARKS)] or lines
-    alike = [mark for mark in "\t;,|" if mark in sure[0] and len({len(_split(line, mark)) for line in sure}) == 1]
-    if alike[:2] == [";", ","] and not all(_commas_are_decimal(line) for line in sure):
-        return ","
-    return next(iter(alike), None) or next((mark for mark in "\t,;" if mark in sure[0]), " ")
+    marks = _marks_of(sure)
+    widths = {len(line.split()) for line in sure}
+    if not marks and (len(widths) > 1 or widths == {1}):
+        marks = _marks_of(sure[1:])  # the first line may be a title, or a header that lacks a name
+    return next(iter(marks), None) or next((mark for mark in "\t,;" if mark in sure[0]), " ")
+
+
+def _marks_of(lines: list[str]) -> list[str]:
+    """The marks that split all lines alike, the likeliest first."""
+    alike = [mark for mark in "\t;,|" if lines and mark in lines[0] and len({len(_split(x, mark)) for x in lines}) == 1]
+    if alike[:2] == [";", ","] and not all(_commas_are_decimal(line) for line in lines):
+        return [","]
+    return alike
 
 
 def _commas_are_decimal(line: str) -> bool:

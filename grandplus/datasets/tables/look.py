@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import itertools
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from grandplus.datasets.tables.furniture import completed_header, is_footer, is_ruler, lines_of_titles
 from grandplus.datasets.tables.lines import MARKS, MAX_LINE, delimiter_of, fields_of, lines_of
 from grandplus.datasets.tables.names import HEADS, holds_index
 from grandplus.datasets.tables.numbers import is_number
 from grandplus.datasets.tables.parquet import first_rows, is_parquet
 from grandplus.datasets.tables.quotes import DOS_END
 from grandplus.datasets.tables.table import Table
-from grandplus.datasets.tables.text import open_text
+from grandplus.datasets.tables.text import open_text, raise_no_utf8
 from grandplus.runtime.errors import GrandPlusError
 
 SAMPLE = 200  # lines from which a table's columns are guessed
+_MATRIX_MARKET = "%%MatrixMarket"
 _SEPARATOR = re.compile(r"sep=(.)", re.IGNORECASE)  # the first line of some files for Excel
 
 
@@ -52,15 +54,23 @@ def look(file: Path, *, header: bool | None = None, skip: int | None = None, by_
     if not top.lines:
         raise GrandPlusError("holds no line of data", where=file, expected="a table")
     delimiter = top.delimiter or delimiter_of(top.lines)
+    if not by_line:
+        top.leave_titles(delimiter, file)
     rows = [fields_of(line, delimiter, file) for line in top.lines]
+    narrow = len(rows) > 1 and {len(row) for row in rows[1:]} == {len(rows[0]) + 1}
+    if narrow:
+        rows[0] = completed_header(top.lines, rows, file)
+    if narrow or top.ruled:
+        header = True
     if header is None:
         header = has_header(rows)
     names = _unlike(rows[0]) if header else None
     below: list[list[str | None]] = [list(row) for row in rows[1 if header else 0 :] if len(row) == len(rows[0])]
     columns = enumerate(rows[0]) if header else ()
     index = tuple(c for c, name in columns if holds_index(name, c, [row[c] or "" for row in below]))
-    head = top.above + bool(header)
-    return Table(file, names, below, len(rows[0]), delimiter, head, index, top.comments, by_line=by_line)
+    head = top.above + bool(header) + top.ruled
+    table = Table(file, names, below, len(rows[0]), delimiter, head, index, top.comments, top.rulers)
+    return replace(table, by_line=by_line)
 
 
 def has_header(rows: list[list[str]]) -> bool:
@@ -90,12 +100,26 @@ def has_header(rows: list[list[str]]) -> bool:
 
 @dataclass
 class _Top:
-    """The first lines of a file: how many are above the data, which of them are comments, and those below."""
+    """The first lines of a file: how many are above the data, which of them are comments, and those below.
+
+    A header is ruled if a ruler is the next line.
+    """
 
     above: int = 0
+    ruled: bool = False
+    rulers: list[str] = field(default_factory=list)
     comments: dict[int, str] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)
+    numbers: list[int] = field(default_factory=list)  # of the lines, in the file
     delimiter: str | None = None
+
+    def leave_titles(self, delimiter: str, file: Path) -> None:
+        """Take lines above the table, of which a line of empty cells parts them, for comments."""
+        titles = lines_of_titles([fields_of(line, delimiter, file) for line in self.lines], self.numbers)
+        if titles:
+            self.comments |= dict(zip(self.numbers[:titles], self.lines[:titles], strict=True))
+            self.above = self.numbers[titles] - 1
+            self.lines, self.numbers = self.lines[titles:], self.numbers[titles:]
 
 
 def _first_lines(stream: Any, file: Path, skip: int | None) -> _Top:
@@ -106,17 +130,23 @@ def _first_lines(stream: Any, file: Path, skip: int | None) -> _Top:
         try:
             text = line.encode("latin1").decode().strip(" \n")
         except UnicodeDecodeError:
-            found = f"line {number} is not UTF-8"
-            raise GrandPlusError(found, where=file, expected="a table of UTF-8 text") from None
+            raise_no_utf8(line.encode("latin1"), number, file)
         text = text.rstrip(DOS_END.decode())
+        if text.startswith(_MATRIX_MARKET):
+            raise GrandPlusError("is a matrix of MatrixMarket", where=file, fix="give it a name that ends with .mtx")
         separator = _SEPARATOR.fullmatch(text) if number == 1 else None
         if separator:
             top.delimiter = separator[1]
         if separator or (number <= skip if skip is not None else not top.lines and _is_no_data(text)):
             top.above += 1
             top.comments |= {number: text} if text else {}
-        elif text.strip():
+        elif is_ruler(text) and len(top.lines) < 2 and not top.ruled:
+            top.rulers.append(text)
+            top.above += not top.lines
+            top.ruled = bool(top.lines)
+        elif text.strip() and not is_footer(text):
             top.lines.append(text)
+            top.numbers.append(number)
         elif not top.lines:
             top.above += 1
         if len(top.lines) == SAMPLE:
@@ -131,7 +161,8 @@ def _marked_data(top: _Top) -> _Top:
     texts = dict(top.comments)
     comments = dict(itertools.takewhile(lambda item: re.match(r"[#%]+(\s|$)", item[1]), texts.items()))
     lines = [text for number, text in texts.items() if number not in comments]
-    return _Top(min(texts.keys() - comments.keys(), default=1) - 1, comments, lines)
+    numbers = sorted(texts.keys() - comments.keys())
+    return _Top(min(numbers, default=1) - 1, comments=comments, lines=lines, numbers=numbers)
 
 
 def _is_no_data(text: str) -> bool:

@@ -15,6 +15,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from grandplus.datasets.tables.furniture import is_footer
 from grandplus.datasets.tables.text import Stream
 from grandplus.runtime.errors import GrandPlusError
 
@@ -90,6 +91,8 @@ class Quoted(Stream):
     ----------
     empty : int
         Lines of empty cells that were left out.
+    footers : list of str
+        Lines at the end that say how many rows there are, or are rulers; they were left out.
     """
 
     def __init__(self, stream: Any, file: Path, delimiter: str, width: int, head: int, *, by_line: bool) -> None:
@@ -103,6 +106,7 @@ class Quoted(Stream):
         self._rest, self._waiting_lines, self._ended = b"", b"", False
         self._lines = 0  # given so far
         self.empty = 0
+        self.footers: list[str] = []
 
     def next_piece(self) -> bytes:
         while not self._ended:
@@ -136,13 +140,28 @@ class Quoted(Stream):
 
     def _without_end(self, text: bytes) -> tuple[bytes, bytes]:
         """Lines, and those after them that hold nothing: they wait for others, and are left out at the end."""
-        filled = len(text.rstrip(self._nothing))
+        filled, footers = self._filled(text)
         last = _END.search(text, filled) if filled else None
         stop = max(last.end() if last else len(text) if filled else 0, self._top(text))
         if not self._ended:
             return text[:stop], text[stop:]
-        self.empty = sum(bool(line.strip(b" " + DOS_END)) for line in _LINE.findall(text, stop))
+        self.footers = footers
+        self.empty = sum(bool(line.strip(b" " + DOS_END)) for line in _LINE.findall(text, stop)) - len(footers)
         return text[:stop].rstrip(DOS_END), b""
+
+    def _filled(self, text: bytes) -> tuple[int, list[str]]:
+        """Where the last line ends that holds data, and the footers below it."""
+        footers: list[str] = []
+        filled = len(text.rstrip(self._nothing))
+        while filled:
+            start = 1 + max(text.rfind(b"\n", 0, filled), text.rfind(b"\r", 0, filled))
+            line = text[start:filled].decode(errors="replace")
+            line = line.replace("\t", " ") if self._spaced else line
+            if filled - start > _SHOWN or not is_footer(line):
+                break
+            footers.insert(0, line)
+            filled = len(text[:start].rstrip(self._nothing))
+        return filled, footers
 
     def _top(self, text: bytes) -> int:
         """Where the lines end that are not looked at."""

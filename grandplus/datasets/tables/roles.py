@@ -18,12 +18,12 @@ from grandplus.datasets.tables.headers import (
     header_of_edges,
     header_of_nodes,
     header_without_ids,
-    take_marked_data,
-    take_named_header,
 )
+from grandplus.datasets.tables.label_column import label_column, mostly_numbers
 from grandplus.datasets.tables.look import look
+from grandplus.datasets.tables.marked import take_marked_data, take_named_header
 from grandplus.datasets.tables.names import IDS, LABELS, ends_by_name
-from grandplus.datasets.tables.numbers import has_fraction, is_number
+from grandplus.datasets.tables.numbers import is_number
 from grandplus.datasets.tables.parquet import is_parquet
 from grandplus.datasets.tables.split_columns import columns_of_split, is_part, split_columns
 from grandplus.datasets.tables.table import Table
@@ -117,7 +117,7 @@ def _found(edges_table: Table, nodes_table: Table | None, asked: Reading, *, bes
     elif asked.id == NO_IDS:
         nodes, ident = Side(nodes_table.file, header=_by_columns([asked.label], said), whole=True), None
         edges.header = _decided(edges, header_of_edges(edges, None, None, said, complete=True))
-        nodes.header = _decided(nodes, header_without_ids(nodes, said))
+        nodes.header = _decided(nodes, header_without_ids(nodes, edges, said))
         ends = _ends(edges, asked, None, complete=True, numbers=None)
     else:
         nodes = Side(nodes_table.file, header=_by_columns([asked.id, asked.label, *asked.ignore], said), whole=True)
@@ -218,7 +218,7 @@ def _has_features(nodes: Side, ident: int, asked: Reading) -> bool:
     left_out = {ident, *(_position(nodes, column) for column in (asked.label, *asked.ignore) if column is not None)}
     rest = [c for c in range(nodes.table.width) if c not in left_out and not nodes.is_index(c)]
     rest = [c for c in rest if nodes.header is False or not is_part(nodes.names[c])]
-    numbers = [c for c in rest if _mostly_numbers([row[c] or "" for row in nodes.below])]
+    numbers = [c for c in rest if mostly_numbers([row[c] or "" for row in nodes.below])]
     return len(rest) > (asked.label is None) and bool(numbers)
 
 
@@ -232,10 +232,11 @@ def _columns_of_nodes(nodes: Table, ident: int | None, asked: Reading, *, in_tab
     """
     ignore = {nodes.column(_column(nodes, column)) for column in asked.ignore}
     label = None if asked.label is None else nodes.column(_column(nodes, asked.label))
+    same: list[int] = []  # columns that rename the classes
     split = split_columns(nodes, [column for column in range(nodes.width) if column not in (ident, label, *ignore)])
     of_split = {nodes.column(column) for column in columns_of_split(Reading(**split))}
     if asked.label is None:
-        label = _label(nodes, ident, of_split)
+        label, same = label_column(nodes, ident, of_split, ignore)
     for column, role in ((ident, "the ids"), (label, "the class")):
         if column in ignore:
             found = f"--ignore names column {nodes.named(column)}, which holds {role}"
@@ -243,7 +244,7 @@ def _columns_of_nodes(nodes: Table, ident: int | None, asked: Reading, *, in_tab
     if in_table:
         spare = [column for column in range(nodes.width) if column not in (ident, label, *of_split)]
         ignore |= set(text_columns(nodes, spare))
-        ignore |= {column for column in spare if column in nodes.index or nodes.is_empty(column)}
+        ignore |= {column for column in spare if column in nodes.index or nodes.is_empty(column) or column in same}
         ignore |= {column for column in spare if nodes.names and nodes.names[column].lower() in IDS}
         _check_counts_no_lines(nodes, set(spare) - ignore)
     return {
@@ -314,12 +315,6 @@ def _nodes(rest: list[Table], lists: list[Table], asked: Path | None) -> Table |
     return plain[0] if plain else None
 
 
-def _mostly_numbers(values: list[str]) -> bool:
-    """Whether a column holds numbers, so that any text in it is a mistake."""
-    filled = [value for value in values if value]
-    return sum(map(is_number, filled)) * 2 > len(filled)
-
-
 def _one(features: list[Path], asked: Reading) -> Path | None:
     if len(features) > 1:
         names = " and ".join(file.name for file in features)
@@ -336,31 +331,3 @@ def _column(table: Table, asked: Column) -> Column:
     if isinstance(asked, str) or not table.names:
         return asked
     return str(asked) if str(asked) in table.names or asked > table.width else table.names[asked - 1]
-
-
-def _repeats(values: list[str]) -> bool:
-    return len(set(values)) < len(values)
-
-
-def _label(nodes: Table, ident: int | None, of_split: set[int]) -> int | None:
-    """The column that has a usual name for classes; else the only column, or the only one of text."""
-    rest = [column for column in range(nodes.width) if column not in (ident, *nodes.index, *of_split)]
-    rest = [column for column in rest if not nodes.is_empty(column)] or rest
-    names = {name.lower(): column for column, name in enumerate(nodes.names or []) if column in rest}
-    text = [column for column in rest if any(nodes.values(column)) and not _mostly_numbers(nodes.values(column))]
-    for name in LABELS:
-        if name not in names or (name == "y" and has_fraction(nodes.values(names[name]))):  # fractions: a coordinate
-            continue
-        if name == "y" and "x" in names and any(_repeats(nodes.values(column)) for column in text):
-            classes = ", ".join(str(nodes.named(column)) for column in (names["y"], *text))
-            found = f"has x and y, so y may be a coordinate; classes may be in {classes}"
-            raise GrandPlusError(found, where=nodes.file, fix="name the column of classes with --label")
-        return names[name]
-    if len(rest) <= 1:
-        return rest[0] if rest else None
-    if len(text) == 1:
-        return text[0]
-    held = ", ".join(str(nodes.named(column)) for column in rest[:20])
-    fix = "name the column with --label: by its header or, without one, its number"
-    found = f"has columns {held}, none is called label, and {len(text) or 'none'} of them are of text"
-    raise GrandPlusError(found, where=nodes.file, fix=fix)

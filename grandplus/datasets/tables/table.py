@@ -21,10 +21,11 @@ from grandplus.datasets.tables.lines import MARKS, fields_of, lines_of
 from grandplus.datasets.tables.numbers import is_number
 from grandplus.datasets.tables.parquet import pieces_of
 from grandplus.datasets.tables.quotes import BLOCK, Quoted
-from grandplus.datasets.tables.text import open_text
+from grandplus.datasets.tables.text import open_text, raise_no_utf8
 from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.validation import Column
 
+_NEAR_TOP = 20  # lines
 _SHOWN = 60  # characters of a line that isn't data
 
 
@@ -49,6 +50,10 @@ class Table:
         Columns that pandas or R wrote as an index beside the others.
     comments : dict of str
         The comments at the top, by the number of the line.
+    rulers, footers : list of str
+        Lines around the data that a program printed for readers; footers are known after a reading of all pieces.
+    left_out : list of int
+        Rows that hold nothing to be read, ascending from 0; ``line`` counts the others.
     skipped : dict of int
         How many lines are no data, by the reason; complete after a reading of all pieces.
     by_line : bool
@@ -63,6 +68,9 @@ class Table:
     head: int = 0
     index: tuple[int, ...] = ()
     comments: dict[int, str] = field(default_factory=dict)
+    rulers: list[str] = field(default_factory=list)
+    footers: list[str] = field(default_factory=list)
+    left_out: list[int] = field(default_factory=list)
     skipped: dict[str, int] = field(default_factory=dict)
     by_line: bool = False
 
@@ -111,6 +119,9 @@ class Table:
         if self.delimiter and self.names:
             mark = " " if self.delimiter == " " else self.delimiter
             lines[f"header {mark.join(self.names)[:_SHOWN]!r}"] = 1
+        printed = [*self.rulers, *self.footers]
+        if printed:
+            lines[f"rulers and footers like {printed[-1][:_SHOWN]!r}"] = len(printed)
         empty = self.skipped.get("empty", 0)
         return lines | ({"lines of empty cells at the end": empty} if empty else {})
 
@@ -153,6 +164,8 @@ class Table:
         str
             The number of the line in the file, if it is text.
         """
+        for gap in self.left_out:
+            row += gap <= row
         if not self.delimiter:
             return f"row {row}"
         left = row
@@ -206,8 +219,11 @@ class Table:
         except pa.ArrowInvalid:
             if not wrong:
                 raise
-            found = f"line {wrong[0].number} has {wrong[0].actual_columns} fields: {wrong[0].text[:60]!r}"
-            raise GrandPlusError(found, where=self.file, expected=f"{self.width}, as in the first line") from None
+            found = f"line {wrong[0].number} has {wrong[0].actual_columns} fields: {wrong[0].text[:_SHOWN]!r}"
+            expected = f"{self.width}, as in the first line"
+            fix = "take out what is no line of the table, as a title above it" if wrong[0].number < _NEAR_TOP else ""
+            raise GrandPlusError(found, where=self.file, expected=expected, fix=fix) from None
+        self.footers[:] = source.footers
         counts = {"comments": comments, "empty": source.empty}
         self.skipped.update({what: count for what, count in counts.items() if count})
 
@@ -218,7 +234,7 @@ class Table:
                     try:
                         text.encode("latin1").decode()
                     except UnicodeDecodeError:
-                        raise GrandPlusError(f"line {number} is not UTF-8", where=self.file) from None
+                        raise_no_utf8(text.encode("latin1"), number, self.file)
         raise GrandPlusError(f"is no readable table: {message}", where=self.file, fix="write it again") from None
 
 

@@ -15,7 +15,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import pyarrow as pa
 
@@ -24,6 +24,7 @@ from grandplus.runtime.errors import GrandPlusError
 PIECE = 2**20  # bytes read at a time
 MAX_RATIO = 200  # text is packed to a 200th at most; what is packed further is made to fill memory or time
 ALLOWED = 2**28  # bytes that any file may unpack to
+_SHOWN = 20  # characters before a wrong byte
 _WIDE = {  # what begins text that is not UTF-8; the mark of UTF-32 begins as that of UTF-16 does
     codecs.BOM_UTF32_LE: "utf-32",
     codecs.BOM_UTF32_BE: "utf-32",
@@ -135,6 +136,27 @@ def open_text(file: Path) -> Iterator[Any]:
         start = stream.peek(4)[:4]
         encoding = next((name for mark, name in _WIDE.items() if start.startswith(mark)), None)
         yield io.BufferedReader(_Utf8(stream, file, encoding), PIECE) if encoding else stream
+
+
+def raise_no_utf8(line: bytes, number: int, file: Path) -> NoReturn:
+    """Refuse a line that is not UTF-8.
+
+    Raises
+    ------
+    GrandPlusError
+        With the byte, and what it is in the encoding that Windows and old programs write.
+    """
+    try:
+        line.decode()
+    except UnicodeDecodeError as error:
+        wrong = line[error.start : error.start + 1]
+        before = line[: error.start].decode()[-_SHOWN:].lstrip()
+        found = f"line {number} has the byte 0x{wrong.hex().upper()} after {before!r}, which is not UTF-8"
+        meant = wrong.decode("cp1252", errors="replace")
+        named = f"iconv -f WINDOWS-1252 -t UTF-8 {file.name} > utf8-{file.name}"
+        fix = f"convert it; if the byte is {meant!r}, as Windows and Latin-1 write it: {named}"
+        raise GrandPlusError(found, where=file, expected="text in UTF-8", fix=fix) from None
+    raise GrandPlusError(f"line {number} is not UTF-8", where=file, expected="text in UTF-8")
 
 
 class Stream(io.RawIOBase):

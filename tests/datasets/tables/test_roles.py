@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from grandplus.datasets.account import Ids
 from grandplus.datasets.raw import RawGraph, read_files
 from grandplus.datasets.source import Reading, Source
 from grandplus.datasets.tables.roles import roles_of
@@ -166,7 +167,7 @@ def test_nodes_that_only_edges_name_have_no_label(tmp_path):
     )
     assert graph.labels.tolist() == [0] * 8 + [-1] * 4
     assert graph.account.ids is not None
-    assert vars(graph.account.ids) == {"only_edges": 4, "only_nodes": 0, "both": 8}
+    assert graph.account.ids == Ids(only_edges=4, only_nodes=0, both=8, examples=("8", "9", "10"))
 
 
 def test_labels_without_ids_are_read_by_position(tmp_path):
