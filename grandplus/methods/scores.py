@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch.nn.functional as F
 from torch import Tensor
 
@@ -32,9 +33,10 @@ def part_scores(part: str, logits: Tensor, labels: Tensor) -> Scores:
     >>> scores["val_accuracy"], scores["val_top_share"], round(scores["val_loss"], 3)
     (0.75, 0.75, 1.257)
     """
-    predicted = logits.argmax(dim=-1)
+    predicted, count = logits.argmax(dim=-1).cpu().numpy(), len(labels)
+    right = np.count_nonzero(predicted == labels.cpu().numpy())
     return {
         f"{part}_loss": F.cross_entropy(logits, labels).item(),
-        f"{part}_accuracy": (predicted == labels).float().mean().item(),
-        f"{part}_top_share": predicted.bincount().max().item() / len(predicted),
+        f"{part}_accuracy": float(np.float32(right) / np.float32(count)),
+        f"{part}_top_share": int(np.bincount(predicted).max()) / count,
     }

@@ -88,7 +88,8 @@ def _train(
         compute = backend(task, settings, mlp, rng)
         # What validation looks at is constant, as nothing is dropped from it.
         watched = np.concatenate([split.train, split.val])
-        watched_inputs, watched_labels = compute.undropped(watched), torch.from_numpy(labels[watched]).to(device)
+        watched_inputs: Any = compute.undropped(watched)
+        watched_labels = torch.from_numpy(labels[watched]).to(device)
         parts = {"train": slice(len(split.train)), "val": slice(len(split.train), None)}
         for step, (labelled, unlabelled) in enumerate(batches(split, settings, rng)):
             weight = warmup_weight(step, lambda_max=settings.lambda_max, warmup=settings.warmup)
@@ -98,7 +99,7 @@ def _train(
                 raise GrandPlusError(message, fix="lower train.lr, or set train.clip")
             if step % VALIDATE_EVERY:
                 continue
-            scores, outputs = {"step": float(step), "consistency_loss": consistency}, mlp.evaluate(watched_inputs)
+            scores, outputs = {"step": float(step), "consistency_loss": consistency}, compute.evaluate(watched_inputs)
             for part, nodes in parts.items():
                 scores |= part_scores(part, outputs[nodes], watched_labels[nodes])
             history.append(scores)
@@ -159,8 +160,12 @@ class Plain:
         rows = np.tile(self.positions(nodes), self.settings.augmentations)
         return self._mixed(rows, self.noise.dropnode(self.values[rows], self.settings.dropnode))
 
+    def evaluate(self, inputs: Tensor) -> Tensor:
+        """Logits (b, C) with nothing dropped."""
+        return self.mlp.evaluate(inputs)
+
     def undropped(self, nodes: Nodes) -> Tensor:
-        """What validation sees, the mean of Eq. 8: (b, d)."""
+        """What ``evaluate`` takes of nodes (b,), the mean of Eq. 8: (b, d)."""
         rows = self.positions(nodes)
         return self._mixed(rows, self.values[rows] * (1 - self.settings.dropnode))
 

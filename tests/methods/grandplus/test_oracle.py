@@ -151,6 +151,27 @@ def test_both_backends_train_the_same(task, train_settings, make, changes):
 
 
 @pytest.mark.parametrize(
+    ("make", "changes"),
+    [
+        (None, {"hidden": 70}),
+        (densely, {"batchnorm": True, "row_norm": True}),
+        (densely, {"layers": 1, "row_norm": True}),
+        (None, {"batchnorm": True, "row_norm": True, "embed": True}),
+    ],
+)
+def test_validation_by_kernels_is_that_of_the_model(task, train_settings, make, changes):
+    """After a step and before another one, which is as large; so the kept memory does no harm."""
+    task, settings, rng = make(task) if make else task, train_settings(**changes), np.random.default_rng(0)
+    mlp, nodes = MLP(FEATURES, len(CLASSES), settings), np.arange(NODES)
+    compute = Fused(task, settings, mlp, rng)
+    watched = compute.undropped(nodes[5:])
+    for _ in range(2):
+        compute.step(nodes, task.graph.labels[:12], 1.0)
+        expected = mlp.evaluate(compute.propagation.expected(nodes[5:]))
+        torch.testing.assert_close(compute.evaluate(watched), expected, atol=1e-6, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
     ("make", "changes"), [(None, {}), (None, {"hidden": 70}), (densely, {}), (None, {"embed": True, "hidden": 20})]
 )
 def test_gradients_that_are_used_at_once_give_the_same_bytes(task, train_settings, make, changes):

@@ -7,8 +7,10 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 import scipy.sparse as sp
+import torch
+import torch.nn.functional as F
 from numpy.typing import NDArray
-from torch import nn
+from torch import Tensor, nn
 
 from grandplus.methods.grandplus.fused.adam import Adam
 from grandplus.methods.grandplus.fused.embedding import Embedded
@@ -17,7 +19,7 @@ from grandplus.methods.grandplus.fused.linear import Linear, SparseLinear
 from grandplus.methods.grandplus.fused.losses import losses
 from grandplus.methods.grandplus.fused.memory import Memory
 from grandplus.methods.grandplus.fused.random_propagation import Batch, RandomPropagation
-from grandplus.methods.grandplus.mlp import MLP
+from grandplus.methods.grandplus.mlp import MLP, SMALLEST_NORM
 from grandplus.methods.grandplus.mlp import SparseLinear as Blocks
 from grandplus.methods.grandplus.settings import Settings
 from grandplus.methods.protocol import Task
@@ -26,8 +28,8 @@ from grandplus.methods.protocol import Task
 class Layer(Protocol):
     """A piece of the MLP that knows its gradients."""
 
-    def forward(self, x: Any, rng: np.random.Generator, /) -> NDArray[np.float32]:
-        """What it puts out."""
+    def forward(self, x: Any, rng: np.random.Generator | None, /) -> NDArray[np.float32]:
+        """What it puts out; ``rng`` draws what is dropped, and is None in validation."""
 
     def backward(self, upstream: NDArray[np.float32], /) -> NDArray[np.float32]:
         """The gradient of its inputs; those of its parameters go to Adam."""
@@ -48,7 +50,7 @@ class Fused:
 
     def __init__(self, task: Task, settings: Settings, mlp: MLP, rng: np.random.Generator) -> None:
         assert task.rows is not None
-        self.settings, self.rng = settings, rng
+        self.settings, self.mlp, self.rng = settings, mlp, rng
         # Sparse features stay sparse into the first layer where they can; their dropout is drawn with them.
         sparse = sp.issparse(task.graph.features) and mlp.takes_sparse
         self.propagation = RandomPropagation(
@@ -79,8 +81,18 @@ class Fused:
         return loss
 
     def undropped(self, nodes: NDArray[np.int64]) -> Batch:
-        """What validation sees: (b, d)."""
-        return self.propagation.expected(nodes)
+        """What ``evaluate`` takes of nodes (b,): (b, d)."""
+        inputs = self.propagation.expected(nodes)
+        if isinstance(inputs, Tensor) and self.mlp.row_norm:
+            return F.normalize(inputs, dim=1, eps=SMALLEST_NORM)
+        return inputs
+
+    def evaluate(self, inputs: Batch) -> Tensor:
+        """Logits (b, C) with nothing dropped; the next call overwrites them."""
+        values: Any = inputs.numpy() if isinstance(inputs, Tensor) else inputs
+        for layer in self.layers:
+            values = layer.forward(values, None)
+        return torch.from_numpy(values)
 
 
 def _layers(mlp: MLP, settings: Settings, adam: Adam, *, sparse: bool) -> Iterator[Layer]:

@@ -32,15 +32,19 @@ class Embedded:
         self._columns = Columns(len(embedding.weight))
         self._memory = Memory()
 
-    def forward(self, x: Factors, _rng: np.random.Generator) -> NDArray[np.float32]:
-        """(b, h) of inputs (b, d)."""
+    def forward(self, x: Factors, rng: np.random.Generator | None) -> NDArray[np.float32]:
+        """(b, h) of inputs (b, d); ``rng`` is None in validation."""
+        table = self.embedding.weight.numpy()
+        out = self._memory.array("out", x.rows, table.shape[1])
+        if rng is None:
+            return x.multiply(table, out)
         mixing, features = x.parts
         columns, features = self._columns.used(features)
-        rows = self._memory.array("rows", len(columns), self.embedding.weight.shape[1])
-        _take(self.embedding.weight.numpy(), columns, rows)
+        rows = self._memory.array("rows", len(columns), table.shape[1])
+        _take(table, columns, rows)
         self.embedding.use(torch.from_numpy(columns), torch.from_numpy(rows))
         self._x = Factors((mixing, features), x.memory)
-        return self._x.multiply(rows, self._memory.array("out", x.rows, rows.shape[1]))
+        return self._x.multiply(rows, out)
 
     def backward(self, upstream: NDArray[np.float32]) -> NDArray[np.float32]:
         """A gradient of no rows, as the inputs are not trained."""

@@ -7,12 +7,15 @@ each.
 from __future__ import annotations
 
 import numpy as np
+import torch
+import torch.nn.functional as F
 from numba import types
 from numpy.typing import NDArray
 from torch import nn
 
 from grandplus.kernels.compiled import FLOAT32, jitable, kernel, matrix, writable
 from grandplus.kernels.random import SPREAD, mix
+from grandplus.kernels.vectors import fma
 from grandplus.methods.grandplus.fused.adam import Adam
 from grandplus.methods.grandplus.fused.memory import Memory
 from grandplus.methods.grandplus.mlp import SMALLEST_NORM
@@ -32,7 +35,8 @@ class LayerInput:
     adam : Adam
         Is given the gradients of ``norm``.
     wanted : bool
-        Whether ``backward`` is to give a gradient. If not, ``forward`` may overwrite its input.
+        Whether ``backward`` is to give a gradient. If not, ``forward`` may overwrite its input, and the inputs of
+        validation have gone through the norm of rows.
     """
 
     def __init__(
@@ -50,8 +54,10 @@ class LayerInput:
             self._constants = norm.eps, norm.momentum or 0.0
         self._memory = Memory()
 
-    def forward(self, x: NDArray[np.float32], rng: np.random.Generator) -> NDArray[np.float32]:
-        """(M · b, d) of inputs (M · b, d); ``rng`` seeds the dropout."""
+    def forward(self, x: NDArray[np.float32], rng: np.random.Generator | None) -> NDArray[np.float32]:
+        """(M · b, d) of inputs (M · b, d); ``rng`` seeds the dropout, and is None in validation."""
+        if rng is None:
+            return self._evaluate(x)
         seed = np.int64(rng.integers(2**63)) if self.dropout > 0 else np.int64(0)
         switches = self.relu, self.row_norm, self.norm is not None, self.dropout, seed
         rows, width = x.shape
@@ -65,6 +71,18 @@ class LayerInput:
         _forward(normed, *self._affine, *self._running, *self._constants, *switches[1:], length, deviation, out)
         self._saved = x, self._affine[0], *switches, normed, length, deviation
         return out
+
+    def _evaluate(self, x: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Nothing is dropped, and BatchNorm's statistics are the running ones."""
+        out = self._memory.array("out", *x.shape)
+        if self.relu:
+            x = np.maximum(x, np.float32(0), out=out)
+        if self.row_norm and self.wanted:  # the first layer's inputs are constant, and have been normalised once
+            x = F.normalize(torch.from_numpy(x), dim=1, eps=SMALLEST_NORM).numpy()
+        if self.norm is not None:
+            _standardize_by_running(x, *self._affine, *self._running, self._constants[0], out)
+            return out
+        return x
 
     def backward(self, upstream: NDArray[np.float32]) -> NDArray[np.float32]:
         """The gradient (M · b, d) of the inputs, of no rows if it isn't wanted."""
@@ -166,6 +184,20 @@ def _backward(
             if relu:
                 for column in range(width):
                     line[column] = line[column] if x[row, column] > 0 else np.float32(0)
+
+
+@kernel(_MATRIX, *[FLOAT32] * 4, types.float64, writable(_MATRIX))
+def _standardize_by_running(x, weight, bias, mean, variance, eps, out):
+    """Rounded as PyTorch does it; out may be x itself."""
+    width = x.shape[1]
+    factor, shift = np.empty(width, np.float32), np.empty(width, np.float32)
+    for column in range(width):
+        inverse = np.float32(1) / np.sqrt(variance[column] + np.float32(eps))
+        factor[column] = inverse * weight[column]
+        shift[column] = fma(-mean[column], factor[column], bias[column])
+    for row in range(len(x)):
+        for column in range(width):
+            out[row, column] = fma(x[row, column], factor[column], shift[column])
 
 
 @jitable

@@ -32,7 +32,7 @@ class Linear:
         self._weight, self._bias = linear.weight.detach(), linear.bias.detach()
         self._memory = Memory()
 
-    def forward(self, x: NDArray[np.float32], _rng: np.random.Generator) -> NDArray[np.float32]:
+    def forward(self, x: NDArray[np.float32], _rng: np.random.Generator | None = None) -> NDArray[np.float32]:
         """(b, out) of inputs (b, in)."""
         self._x = torch.from_numpy(x)
         out = self._memory.array("out", len(x), len(self._weight))
@@ -70,7 +70,7 @@ class SparseLinear:
         self._blocks = list(zip(linear.blocks, columns, strict=True))
         self._memory = Memory()
 
-    def forward(self, x: Factors | NDArray[np.float32], _rng: np.random.Generator) -> NDArray[np.float32]:
+    def forward(self, x: Factors | NDArray[np.float32], _rng: np.random.Generator | None = None) -> NDArray[np.float32]:
         """(b, out) of inputs (b, in)."""
         self._x = x
         out = self._memory.array("out", x.rows if isinstance(x, Factors) else len(x), self.linear.outputs)
