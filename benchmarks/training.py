@@ -1,7 +1,8 @@
 """Training: milliseconds a step, validation included, by the fused kernels and by plain PyTorch.
 
 Plain PyTorch is the backend that GPUs use, with scipy's products of sparse matrices. Both train side by side on all
-cores, a process each, as the train stage does. Prints a JSON line for each dataset:
+cores, a process each, as the train stage does. Times are those of the processor, so that other work on the machine does
+little harm. Prints a JSON line for each dataset:
 
     python -m benchmarks.training
 """
@@ -11,6 +12,7 @@ from __future__ import annotations
 import argparse
 import functools
 import time
+from typing import Any
 
 import numpy as np
 import torch
@@ -28,29 +30,40 @@ WINDOW = 10  # validations
 
 
 class Clock(EarlyStopping):
-    """Never stops; notes when each validation was."""
+    """Never stops; notes when each validation began and ended, in seconds of the processor."""
 
     def __init__(self) -> None:
         super().__init__(patience=2**31)
-        self.times: list[float] = []
+        self.begun: list[float] = []
+        self.ended: list[float] = []
+
+    def of(self, backend: type[Plain | Fused]) -> type[Plain | Fused]:
+        """The backend, with the clock in it."""
+        begun = self.begun
+
+        class Timed(backend):  # type: ignore[misc, valid-type]
+            def evaluate(self, inputs: Any) -> Any:
+                begun.append(time.thread_time())
+                return super().evaluate(inputs)
+
+        return Timed
 
     def update(self, step: int, accuracy: float, loss: float, mlp: MLP) -> bool:
-        """Note the time of a validation."""
-        self.times.append(time.perf_counter())
-        return super().update(step, accuracy, loss, mlp)
+        """A validation has ended, but for a copy of the model where it is the best so far."""
+        stop = super().update(step, accuracy, loss, mlp)
+        self.ended.append(time.thread_time())
+        return stop
 
+    def measured(self) -> dict[str, float]:
+        """Milliseconds a step, of all and in the best window, and the share that validation takes.
 
-def milliseconds(times: list[float]) -> dict[str, float]:
-    """Milliseconds a step: over all of them but those before the second validation, and in the best window.
-
-    Parameters
-    ----------
-    times : list of float
-        When each validation was, in seconds. Before the first one kernels are compiled.
-    """
-    windows = np.diff(times[1::WINDOW]) / (WINDOW * VALIDATE_EVERY)
-    whole = (times[-1] - times[1]) / ((len(times) - 2) * VALIDATE_EVERY)
-    return {"mean": 1e3 * whole, "best": 1e3 * windows.min()}
+        From the second validation on: before the first one kernels are compiled.
+        """
+        begun, ended = (np.array(times[1:]) for times in (self.begun, self.ended))
+        windows = np.diff(ended[::WINDOW]) / (WINDOW * VALIDATE_EVERY)
+        whole, validations = ended[-1] - ended[0], (ended - begun)[1:].sum()
+        mean = whole / ((len(ended) - 1) * VALIDATE_EVERY)
+        return {"mean": 1e3 * mean, "best": 1e3 * windows.min(), "validation_share": validations / whole}
 
 
 def run(backend: type[Plain | Fused], case: Case, steps: int, trial: int) -> dict[str, float]:
@@ -61,8 +74,8 @@ def run(backend: type[Plain | Fused], case: Case, steps: int, trial: int) -> dic
     assert isinstance(settings, Settings)
     steps_an_epoch = -(-len(split.train) // settings.batch_labelled)
     settings = settings.model_copy(update={"max_epochs": -(-steps // steps_an_epoch)})
-    _train(Task(prepared.graph, split, prepared.rows, seed=trial), settings, backend, clock)
-    return milliseconds(clock.times)
+    _train(Task(prepared.graph, split, prepared.rows, seed=trial), settings, clock.of(backend), clock)
+    return clock.measured()
 
 
 def compare(dataset: str, steps: int, plain_steps: int) -> dict[str, object]:
