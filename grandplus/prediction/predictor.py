@@ -7,6 +7,7 @@ itself, and what a row lacks of it is known exactly.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +22,7 @@ from grandplus.prediction.calibration import CALIBRATION, Calibration
 from grandplus.prediction.predictions import PREDICTIONS
 from grandplus.propagation.gfpush import RowPusher
 from grandplus.propagation.rows import Rows, RowsInfo
-from grandplus.runtime import environment
+from grandplus.runtime import environment, pools
 from grandplus.runtime.errors import ArgumentError, ArtifactError, GrandPlusError
 from grandplus.runtime.paths import as_path
 from grandplus.runtime.sizes import size_text
@@ -122,12 +123,9 @@ class Predictor:
             Each is predicted once.
         """
         wanted = np.unique(nodes)
-        errors, parts = [], []
-        for start in range(0, len(wanted), ROWS_AT_ONCE):
-            rows = self.push(wanted[start : start + ROWS_AT_ONCE])
-            inputs = self.models[0].inputs_of_rows(self.graph, rows)  # the trials have the same settings
-            errors.append(rows.l1_error)
-            parts.append([model.predict_proba_of_rows(inputs) for model in self.models])
+        batches = [wanted[start : start + ROWS_AT_ONCE] for start in range(0, len(wanted), ROWS_AT_ONCE)]
+        run = pools.map_threads if len(batches) > 1 else map  # to start a thread takes longer than one node
+        errors, parts = zip(*run(self._of_batch, batches), strict=True)
         probabilities = self.calibration.combine(np.concatenate(trial) for trial in zip(*parts, strict=True))
         confident = self.calibration.confident(probabilities.max(axis=1))
         return NodePredictions(wanted, np.concatenate(errors), probabilities, confident)
@@ -140,9 +138,19 @@ class Predictor:
         nodes : int64 (b,)
             Ascending.
         """
+        pushed = self._pusher.push(nodes)
         info = dataclasses.replace(self.info, top_k=ROW_ENTRIES)
-        pushed = RowPusher(self.graph.adjacency, np.array(info.weights), info.rmax, info.top_k).push(nodes)
         return Rows(nodes, pushed.neighbors, pushed.values, pushed.l1_error, info)
+
+    @functools.cached_property
+    def _pusher(self) -> RowPusher:
+        return RowPusher(self.graph.adjacency, np.array(self.info.weights), self.info.rmax, ROW_ENTRIES)
+
+    def _of_batch(self, nodes: NDArray[np.int64]) -> tuple[NDArray[np.float32], list[NDArray[np.float32]]]:
+        """L1 errors of the nodes' rows (b,), and the probabilities of each trial (b, C)."""
+        rows = self.push(nodes)
+        inputs = self.models[0].inputs_of_rows(self.graph, rows)  # the trials have the same settings
+        return rows.l1_error, [model.predict_proba_of_rows(inputs) for model in self.models]
 
 
 def check_dataset(data: Path, dataset: str) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from benchmarks import early_stopping, gfpush, power, training
+from benchmarks import answers, early_stopping, gfpush, power, training
 from benchmarks.graphs import degree_corrected
 from grandplus.pipeline.cases import Case
 
@@ -56,6 +56,18 @@ def test_training_beside_plain_training(prepared, monkeypatch):
     monkeypatch.setattr(training, "prepare", sparse)
     line = training.compare("cora", 120, 120)
     assert line["times_faster"] == line["plain_ms"]["mean"] / line["ms_a_step_and_core"]["mean"] > 0
+
+
+def test_answers_that_are_right_and_answers_that_are_not(prepared, monkeypatch):
+    case = Case("cora", "ppr")
+    graph, settings = prepared(case, 1).graph, prepared(case, 1).settings
+    monkeypatch.setattr(answers, "graph_folder", lambda _: None)
+    monkeypatch.setattr(answers.Graph, "load", lambda _: graph)
+    monkeypatch.setattr(answers.Case, "settings", lambda *_: settings)
+    assert answers.measure("cora", calls=3, bulk=8)["right"]
+    exact = answers.plain
+    monkeypatch.setattr(answers, "plain", lambda *arguments: exact(*arguments) + 1e-4)
+    assert not answers.measure("cora", calls=3, bulk=8)["right"]
 
 
 def test_a_kept_model_is_judged_by_nodes_that_did_not_choose_it(prepared, monkeypatch):

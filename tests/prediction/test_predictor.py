@@ -105,6 +105,24 @@ def test_a_row_keeps_more_entries_than_those_trained_on(cora):
         assert getattr(pushed, name).tobytes() == getattr(rows, name).tobytes()
 
 
+def test_threads_and_kept_memory_change_nothing(cora, monkeypatch):
+    predictor = predictor_of(cora)
+    monkeypatch.setenv("GRANDPLUS_WORKERS", "1")
+    expected = predictor.predict(NODES)
+    monkeypatch.setenv("GRANDPLUS_WORKERS", "3")
+    for _ in range(2):
+        predictions = predictor.predict(NODES)
+        assert predictions.probabilities.tobytes() == expected.probabilities.tobytes()
+        assert predictions.l1_error.tobytes() == expected.l1_error.tobytes()
+
+
+def test_a_node_alone_is_predicted_as_among_others(cora):
+    predictor = predictor_of(cora)
+    together = predictor.predict(NODES[:70])
+    alone = np.concatenate([predictor.predict([node]).probabilities for node in NODES[:70]])
+    np.testing.assert_allclose(alone, together.probabilities, atol=1e-6)
+
+
 @pytest.fixture
 def data(tmp_path):
     """What the stages leave of a small run of two trials."""

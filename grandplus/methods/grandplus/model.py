@@ -15,6 +15,8 @@ from torch import Tensor
 from grandplus.graph.graph import Graph
 from grandplus.methods import protocol
 from grandplus.methods.grandplus import inference
+from grandplus.methods.grandplus.fused.csr import CSR, Factors
+from grandplus.methods.grandplus.fused.mixing import mix_to_sparse
 from grandplus.methods.grandplus.fused.random_propagation import Batch, RandomPropagation
 from grandplus.methods.grandplus.mlp import MLP, SparseLinear
 from grandplus.propagation.plan import Plan, plan
@@ -98,7 +100,8 @@ class Model(protocol.RowModel):
             renormalize=self.settings.renormalize,
             sparse=sp.issparse(features) and self.mlp.takes_sparse,
         )
-        return propagation.expected(rows.node)
+        inputs = propagation.expected(rows.node)
+        return _summed(inputs) if isinstance(inputs, Factors) else inputs
 
     def predict_proba_of_rows(self, inputs: Batch) -> NDArray[np.float32]:
         """Class probabilities float32 (b, C) of the nodes whose inputs these are."""
@@ -166,3 +169,15 @@ class Model(protocol.RowModel):
         mlp = MLP(header["features"], len(common["classes"]), common["settings"])
         mlp.load_state_dict(tensors)
         return cls(mlp=mlp.to(device), weights=tuple(header["weights"]), **common)
+
+
+def _summed(factors: Factors) -> Factors:
+    """Π̃X in place of (Π̃, X), so that all models' products share one sum over neighbours."""
+    shares, features = factors.parts
+    most = int(np.diff(features.indptr)[shares.indices].sum()) + 1  # if no two neighbours have a feature in common
+    indptr, indices = np.empty(len(shares.indptr), np.int32), np.empty(most, np.int32)
+    data = np.empty(most, np.float32)
+    rows = shares.indptr, shares.indices.astype(np.int64), shares.data
+    table = features.indptr.astype(np.int64), features.indices, features.data
+    mix_to_sparse(*rows, *table, features.width, 0.0, np.uint64(0), indptr, indices, data)
+    return Factors((CSR(indptr, indices[: indptr[-1]], data[: indptr[-1]], features.width),))
