@@ -40,7 +40,8 @@ def _run(part: str) -> tuple[list[dict[str, Any]], int]:
         assert process.stdout is not None
         for line in process.stdout:
             print(line, end="", flush=True)
-            lines.append(json.loads(line))
+            if line.startswith("{"):  # not what a download says
+                lines.append(json.loads(line))
     return lines, process.returncode
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from benchmarks import answers, early_stopping, gfpush, power, training
+from benchmarks import answers, early_stopping, gfpush, gpu, power, training
 from benchmarks.graphs import degree_corrected
 from grandplus.pipeline.cases import Case
 
@@ -68,6 +68,26 @@ def test_answers_that_are_right_and_answers_that_are_not(prepared, monkeypatch):
     exact = answers.plain
     monkeypatch.setattr(answers, "plain", lambda *arguments: exact(*arguments) + 1e-4)
     assert not answers.measure("cora", calls=3, bulk=8)["right"]
+
+
+def test_a_device_is_compared_with_the_cpu(prepared, monkeypatch):
+    """With itself, as a test has no GPU."""
+    monkeypatch.setattr(gpu, "prepare", prepared)
+    line = gpu.compare_training(Case("cora", "ppr"), 3, "cpu")
+    assert line["right"]
+    assert line["difference"] == 0
+    assert line["accuracy"] == line["cpu_accuracy"] > 100 / 3
+    assert gpu.compare_inference(Case("cora", "ppr"), "cpu")["right"]
+    answers_of_two = iter([np.full((60, 3), 1 / 3), np.full((60, 3), 1 / 2)])
+    monkeypatch.setattr(gpu, "_inferred", lambda *_: (next(answers_of_two), 0.0))
+    assert not gpu.compare_inference(Case("cora", "ppr"), "cpu")["right"]
+
+
+def test_without_a_gpu_one_line_says_so(monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["gpu"])
+    monkeypatch.setattr(gpu.torch.cuda, "is_available", lambda: False)
+    assert gpu.main() == 1
+    assert capsys.readouterr().err.startswith("error: torch finds no usable GPU; install")
 
 
 def test_a_kept_model_is_judged_by_nodes_that_did_not_choose_it(prepared, monkeypatch):
