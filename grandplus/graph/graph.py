@@ -82,8 +82,8 @@ class Graph:
         if not sp.issparse(self.features):
             np.save(folder / "features.npy", self.features)
         else:
-            np.save(folder / "features.indptr.npy", self.features.indptr.astype(np.int64))
-            np.save(folder / "features.indices.npy", self.features.indices.astype(np.int32))
+            np.save(folder / "features.indptr.npy", self.features.indptr.astype(np.int64, copy=False))
+            np.save(folder / "features.indices.npy", self.features.indices.astype(np.int32, copy=False))
             np.save(folder / "features.data.npy", self.features.data)
         np.save(folder / "labels.npy", self.labels)
         write_json(folder / "classes.json", self.classes)
