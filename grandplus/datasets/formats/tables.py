@@ -87,14 +87,15 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
             ids = pa.concat_arrays([ids, further])
             rows = [rows_of(end, ids) for end in (starts, stops)]
             labels = np.concatenate([labels, np.full(len(further), -1)])
-    by_id = order_of(ids)
-    position = np.empty_like(by_id)
+    by_id, entries = order_of(ids), len(starts)
+    del starts, stops  # of all that is in memory, edges take most
+    position = np.empty(len(by_id), np.int32 if len(by_id) < 2**31 else np.int64)
     position[by_id] = np.arange(len(by_id))
     account = _account(
         edges,
         table,
         how,
-        entries=len(starts),
+        entries=entries,
         nodes=listed,
         rows=listed if lists is None else len(lists.ids),
         ids=named if table is not None else None,

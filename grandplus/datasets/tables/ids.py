@@ -116,7 +116,7 @@ def order_of(ids: pa.Array) -> NDArray[np.int64]:
     return np.asarray(pc.sort_indices(ids), np.int64)
 
 
-def rows_of(ids: pa.Array, known: pa.Array) -> NDArray[np.int64]:
+def rows_of(ids: pa.Array, known: pa.Array) -> NDArray[np.int32]:
     """The position of each id among known ones.
 
     Parameters
@@ -127,10 +127,10 @@ def rows_of(ids: pa.Array, known: pa.Array) -> NDArray[np.int64]:
 
     Returns
     -------
-    int64 (b,)
+    int32 (b,)
         -1 where an id is unknown.
     """
-    return np.asarray(pc.fill_null(pc.index_in(ids, value_set=known), -1), np.int64)
+    return np.asarray(pc.fill_null(pc.index_in(ids, value_set=known), -1))
 
 
 def check_unique(ids: pa.Array, nodes: Table) -> None:

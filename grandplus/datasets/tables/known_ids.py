@@ -17,7 +17,7 @@ from grandplus.graph.ids import hint
 from grandplus.runtime.errors import GrandPlusError
 
 
-def known_rows(ends: pa.Array, ids: pa.Array, edges: Table, nodes: str | None) -> NDArray[np.int64]:
+def known_rows(ends: pa.Array, ids: pa.Array, edges: Table, nodes: str | None) -> NDArray[np.int32]:
     """The row numbers of the nodes at one end of the edges.
 
     Parameters
@@ -32,7 +32,7 @@ def known_rows(ends: pa.Array, ids: pa.Array, edges: Table, nodes: str | None) -
 
     Returns
     -------
-    int64 (E,)
+    int32 (E,)
 
     Raises
     ------
@@ -52,12 +52,12 @@ def known_rows(ends: pa.Array, ids: pa.Array, edges: Table, nodes: str | None) -
     return rows
 
 
-def named_ids(rows: Sequence[NDArray[np.int64]], nodes: int) -> Ids:
+def named_ids(rows: Sequence[NDArray[np.int32]], nodes: int) -> Ids:
     """How many nodes of the node table the edges name.
 
     Parameters
     ----------
-    rows : sequence of int64 (E,)
+    rows : sequence of int32 (E,)
         The row numbers at each end of the edges; -1 where the node table lacks the id.
     nodes : int
         Of the node table.
@@ -76,7 +76,7 @@ def named_ids(rows: Sequence[NDArray[np.int64]], nodes: int) -> Ids:
 
 def further_ids(
     ends: Sequence[pa.Array],
-    rows: Sequence[NDArray[np.int64]],
+    rows: Sequence[NDArray[np.int32]],
     ids: pa.Array,
     edges: Table,
     nodes: str | None,
@@ -89,7 +89,7 @@ def further_ids(
     ----------
     ends : sequence of pyarrow arrays (E,)
         Ids at each end of the edges.
-    rows : sequence of int64 (E,)
+    rows : sequence of int32 (E,)
         Their row numbers, -1 for such ids.
     ids : pyarrow array (n,)
         Those of the node table.

@@ -23,10 +23,12 @@ from grandplus.datasets.tables.parquet import pieces_of
 from grandplus.datasets.tables.quotes import BLOCK, Quoted
 from grandplus.datasets.tables.text import open_text, raise_no_utf8
 from grandplus.runtime.errors import GrandPlusError
+from grandplus.runtime.progress import Progress, Silent
 from grandplus.runtime.validation import Column
 
 _NEAR_TOP = 20  # lines
 _SHOWN = 60  # characters of a line that isn't data
+_WITH_BAR = 2**26  # bytes; a smaller file is read within a second or two
 
 
 @dataclass(frozen=True)
@@ -214,8 +216,10 @@ class Table:
                         strings_can_be_null=False,
                     ),
                 )
-                for batch in reader:
-                    yield [pc.utf8_trim_whitespace(batch.column(name)) for name in wanted]
+                with self._progress() as bar:
+                    for batch in reader:
+                        yield [pc.utf8_trim_whitespace(batch.column(name)) for name in wanted]
+                        bar.update(len(batch))
         except pa.ArrowInvalid:
             if not wrong:
                 raise
@@ -226,6 +230,11 @@ class Table:
         self.footers[:] = source.footers
         counts = {"comments": comments, "empty": source.empty}
         self.skipped.update({what: count for what, count in counts.items() if count})
+
+    def _progress(self) -> Progress | Silent:
+        if self.file.stat().st_size < _WITH_BAR:
+            return Silent()
+        return Progress(f"reading {self.file.name}", None, "line", scaled=True)
 
     def _raise_unreadable(self, message: str) -> NoReturn:
         if "UTF8" in message:
