@@ -44,7 +44,7 @@ def main() -> int:
     graph = degree_corrected(options.nodes, options.edges, seed=1)
     x = np.random.default_rng(2).normal(size=(graph.nodes, options.features)).astype(np.float32)
     w = propagation_weights("avg", order=options.order)
-    walk = _walk(graph)
+    walk = walk_of(graph)
     indptr, indices, data = (torch.from_numpy(part) for part in (walk.indptr, walk.indices, walk.data))
     tensor = torch.sparse_csr_tensor(indptr, indices, data, size=walk.shape, check_invariants=False)
     torch.set_num_threads(options.threads)
@@ -54,8 +54,8 @@ def main() -> int:
     right = error <= TOLERANCE and same
     for repeat in range(options.repeats):
         ours = _seconds(lambda: _run(options.threads, graph, x, w))
-        theirs = _seconds(lambda: _mixed(lambda y: torch.mm(tensor, y), torch.from_numpy(x), w))
-        single = _seconds(lambda: _mixed(lambda y: walk @ y, x, w))
+        theirs = _seconds(lambda: mixed(lambda y: torch.mm(tensor, y), torch.from_numpy(x), w))
+        single = _seconds(lambda: mixed(lambda y: walk @ y, x, w))
         alone = _seconds(lambda: _run(1, graph, x, w))
         terms = options.order * (len(graph.indices) + graph.nodes)
         print_line(
@@ -73,7 +73,7 @@ def _run(threads: int, graph: Adjacency, x: NDArray[np.float32], w: NDArray[np.f
     return propagate(graph, x, weights=w)
 
 
-def _walk(graph: Adjacency) -> sp.csr_array:
+def walk_of(graph: Adjacency) -> sp.csr_array:
     """P = D̃⁻¹Ã in float32, with the self-loop first in each row; int32 throughout."""
     n = graph.nodes
     indptr = (graph.indptr + np.arange(n + 1)).astype(np.int32)
@@ -82,7 +82,8 @@ def _walk(graph: Adjacency) -> sp.csr_array:
     return sp.csr_array((data, indices, indptr), shape=(n, n))
 
 
-def _mixed(product: Callable[[Any], Any], x: Any, w: NDArray[np.float64]) -> Any:
+def mixed(product: Callable[[Any], Any], x: Any, w: NDArray[np.float64]) -> Any:
+    """Σ wₙPⁿx by products with P."""
     total = float(w[0]) * x
     for weight in w[1:]:
         x = product(x)
@@ -93,7 +94,7 @@ def _mixed(product: Callable[[Any], Any], x: Any, w: NDArray[np.float64]) -> Any
 def _error(walk: sp.csr_array, x: NDArray[np.float32], w: NDArray[np.float64], product: NDArray[np.float32]) -> float:
     """Largest difference from float64 in some rows and columns, relative to the largest entry."""
     rows = np.random.default_rng(3).choice(x.shape[0], min(CHECKED_ROWS, x.shape[0]), replace=False)
-    exact = _mixed(lambda y: walk.astype(np.float64) @ y, x[:, :8].astype(np.float64), w)
+    exact = mixed(lambda y: walk.astype(np.float64) @ y, x[:, :8].astype(np.float64), w)
     return float(np.abs(exact[rows] - product[rows, :8]).max() / np.abs(exact).max())
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from benchmarks import answers, early_stopping, gfpush, gpu, power, training
+from benchmarks import answers, early_stopping, gfpush, gpu, one_trial, power, training
 from benchmarks.graphs import degree_corrected
 from grandplus.pipeline.cases import Case
 
@@ -68,6 +68,16 @@ def test_answers_that_are_right_and_answers_that_are_not(prepared, monkeypatch):
     exact = answers.plain
     monkeypatch.setattr(answers, "plain", lambda *arguments: exact(*arguments) + 1e-4)
     assert not answers.measure("cora", calls=3, bulk=8)["right"]
+
+
+def test_a_trial_beside_a_plain_one(prepared, monkeypatch):
+    monkeypatch.setattr(one_trial, "prepare", prepared)
+    monkeypatch.setattr(training, "prepare", prepared)
+    line = one_trial.measure(Case("cora", "ppr"), plain_steps=120)
+    assert line["right"]
+    assert line["to_plain_trial"] == sum(line["plain"].values()) / line["whole"]
+    monkeypatch.setattr(one_trial, "mixed", lambda product, x, w: power.mixed(product, 2 * x, w))
+    assert not one_trial.measure(Case("cora", "ppr"), plain_steps=120)["right"]
 
 
 def test_a_device_is_compared_with_the_cpu(prepared, monkeypatch):
