@@ -35,7 +35,7 @@ WIDE, NARROW = 2_784_240, 28_000
 class Steps:
     """A training that can be run some steps at a time."""
 
-    def __init__(self, width: int) -> None:
+    def __init__(self, width: int, threads: int = 1) -> None:
         self.rng = np.random.default_rng(0)
         settings = load_settings(dataset="twin-mag-scholar-c", matrix="single").train
         assert isinstance(settings, Settings)
@@ -48,7 +48,7 @@ class Steps:
         graph = Graph(no_edges, _words(self.rng, width), np.zeros(NODES, np.int64), classes, np.arange(NODES))
         torch.manual_seed(0)
         self.mlp = MLP(width, CLASSES, settings)
-        task = Task(graph, Split(nobody, nobody, nobody, nobody), rows)
+        task = Task(graph, Split(nobody, nobody, nobody, nobody), rows, threads=threads)
         self.compute = Fused(task, settings, self.mlp, self.rng)
 
     @property
@@ -59,10 +59,11 @@ class Steps:
 
     def seconds(self, steps: int) -> float:
         """Mean of so many steps."""
-        labels = self.rng.integers(0, CLASSES, BATCH // 2)
+        labels, nobody = self.rng.integers(0, CLASSES, BATCH // 2), np.empty(0, np.int64)
+        batches = [(self.rng.choice(ROWS, BATCH, replace=False), nobody) for _ in range(steps)]
         start = time.perf_counter()
-        for _ in range(steps):
-            self.compute.step(self.rng.choice(ROWS, BATCH, replace=False), labels, 1.0)
+        for _, inputs in self.compute.inputs(batches):
+            self.compute.step(inputs, labels, 1.0)
         return (time.perf_counter() - start) / steps
 
 

@@ -44,6 +44,8 @@ class Task:
     seed : int or list of int
         Of initial weights, batches and augmentations: the same seed gives the same bytes on CPU.
     device : {"cpu", "cuda"}
+    threads : int
+        Cores that this training may use. The bytes do not depend on it.
     """
 
     graph: Graph
@@ -51,6 +53,7 @@ class Task:
     rows: Rows | None
     seed: int | list[int] = 0
     device: str = "cpu"
+    threads: int = 1
 
 
 @dataclass(frozen=True, eq=False)

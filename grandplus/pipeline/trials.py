@@ -58,7 +58,9 @@ def train_trials(
         missing = _not_found(missing, finished, settings.trials, out)
     notes = out.with_name(f"{out.name}.live").absolute()
     run = _Run(graph.absolute(), rows.absolute(), out.absolute(), notes, settings, device, finished)
-    done = tasks.map_tasks(functools.partial(_train_trial, run), missing, at_most=at_most)
+    cores = 1 if alone else environment.workers()
+    threads = threads_of_trials(len(missing), min(at_most, cores), cores)
+    done = tasks.map_tasks(functools.partial(_train_trial, run), missing, threads, at_most=at_most)
     estimate = _estimate(graph, out, settings, missing)
     with (
         Live(live, notes, estimate) as partial,
@@ -75,6 +77,27 @@ def train_trials(
             bar.update()
     if finished:
         finished.store.trim()
+
+
+def threads_of_trials(trials: int, at_once: int, cores: int) -> list[int]:
+    """How many cores each trial uses, one beside the other: those of the last round share what would be idle.
+
+    A core for each trial comes first, since a trial on two cores takes more than half of its time on one.
+
+    Parameters
+    ----------
+    trials : int
+    at_once : int
+        How many are trained side by side.
+    cores : int
+
+    Examples
+    --------
+    >>> threads_of_trials(5, at_once=4, cores=4), threads_of_trials(4, at_once=1, cores=2)
+    ([1, 1, 1, 1, 4], [2, 2, 2, 2])
+    """
+    last = trials % at_once
+    return [cores // at_once] * (trials - last) + [cores // last for _ in range(last)]
 
 
 def trials_at_once(graph: Graph, settings: MethodSettings) -> int:
@@ -139,11 +162,11 @@ class _Run:
     finished: Finished | None
 
 
-def _train_trial(run: _Run, trial: int) -> int:
+def _train_trial(run: _Run, trial: int, threads: int) -> int:
     """Train one trial, in a process of its own; its model appears last, so it marks the end."""
     import torch  # here, as the process that waits for the trials needs none
 
-    torch.set_num_threads(1)  # trials run side by side, and one thread gives the same bytes anywhere
+    torch.set_num_threads(1)  # gives the same bytes anywhere; ours do with any number
     settings, graph = run.settings, Graph.load(run.graph)
     split, rows = Splits.load(run.graph).of(trial), None
     if settings.needs_rows:  # the trial gets its own alone, so that it can't depend on other trials
@@ -154,7 +177,7 @@ def _train_trial(run: _Run, trial: int) -> int:
     info = {"dataset": settings.dataset, "matrix": settings.matrix.name, "seed": settings.seed, "trial": trial}
     try:
         trained = method_of(settings.model).fit(
-            Task(graph, split, rows, seed=[settings.seed, trial], device=run.device),
+            Task(graph, split, rows, seed=[settings.seed, trial], device=run.device, threads=threads),
             settings.train,
             info=info,
             watch=watch,

@@ -52,7 +52,7 @@ def test_as_many_trials_at_once_as_there_is_room_for(tmp_path, monkeypatch, budg
     monkeypatch.setenv("GRANDPLUS_MEMORY", str(int(budget * each)))
     asked = []
     monkeypatch.setattr(
-        trials.tasks, "map_tasks", lambda task, missing, at_most: asked.append((len(missing), at_most)) or []
+        trials.tasks, "map_tasks", lambda task, missing, threads, at_most: asked.append((len(missing), at_most)) or []
     )
     monkeypatch.setenv("GRANDPLUS_DEVICE", "cpu")
     train_trials(tmp_path, tmp_path, tmp_path, settings, live=tmp_path / "live.json")

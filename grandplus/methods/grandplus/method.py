@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -85,15 +85,14 @@ def _train(
     with torch.random.fork_rng(devices=[0] if device == "cuda" else []):
         torch.manual_seed(int(rng.integers(2**63)))
         mlp = MLP(int(task.graph.features.shape[1]), len(task.graph.classes), settings).to(device)
-        compute = backend(task, settings, mlp, rng)
+        compute: Any = backend(task, settings, mlp, rng)
         # What validation looks at is constant, as nothing is dropped from it.
         watched = np.concatenate([split.train, split.val])
-        watched_inputs: Any = compute.undropped(watched)
-        watched_labels = torch.from_numpy(labels[watched]).to(device)
+        watched_inputs, watched_labels = compute.undropped(watched), torch.from_numpy(labels[watched]).to(device)
         parts = {"train": slice(len(split.train)), "val": slice(len(split.train), None)}
-        for step, (labelled, unlabelled) in enumerate(batches(split, settings, rng)):
+        for step, (labelled, inputs) in enumerate(compute.inputs(batches(split, settings, rng))):
             weight = warmup_weight(step, lambda_max=settings.lambda_max, warmup=settings.warmup)
-            loss, consistency = compute.step(np.concatenate([labelled, unlabelled]), labels[labelled], weight)
+            loss, consistency = compute.step(inputs, labels[labelled], weight)
             if not math.isfinite(loss):
                 message = f"the loss became {loss} at step {step}"
                 raise GrandPlusError(message, fix="lower train.lr, or set train.clip")
@@ -145,9 +144,14 @@ class Plain:
         self.values = torch.tensor(task.rows.values).to(home)  # (r, k)
         self.adam = Adam(mlp.parameters(), settings.lr, settings.weight_decay, settings.clip, mlp.embedding)
 
-    def step(self, nodes: Nodes, labels: NDArray[np.int64], weight: float) -> tuple[float, float]:
-        """Train on nodes (b,), of which the first have these labels (l,): the total loss, the consistency loss."""
-        logits = self.logits(self.augmented(nodes)).view(self.settings.augmentations, len(nodes), -1)
+    def inputs(self, batches: Iterable[tuple[Nodes, Nodes]]) -> Iterator[tuple[Nodes, Tensor]]:
+        """The labelled nodes of each batch, and what ``step`` takes."""
+        for labelled, unlabelled in batches:
+            yield labelled, self.augmented(np.concatenate([labelled, unlabelled]))
+
+    def step(self, inputs: Any, labels: NDArray[np.int64], weight: float) -> tuple[float, float]:
+        """Train on a batch, whose first nodes have these labels (l,): the total loss, the consistency loss."""
+        logits = self.logits(inputs).view(self.settings.augmentations, len(inputs) // self.settings.augmentations, -1)
         supervised = supervised_loss(logits[:, : len(labels)], torch.from_numpy(labels).to(self.device))
         consistency = consistency_loss(logits[:, len(labels) :], self.settings)
         loss = supervised + weight * consistency  # Eq. 14

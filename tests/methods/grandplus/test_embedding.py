@@ -17,7 +17,7 @@ from grandplus.methods.files import load_model
 from grandplus.methods.grandplus.adam import Adam
 from grandplus.methods.grandplus.fused.adam import Adam as FusedAdam
 from grandplus.methods.grandplus.fused.csr import Factors
-from grandplus.methods.grandplus.fused.embedding import Embedded
+from grandplus.methods.grandplus.fused.embedding import Columns, Embedded
 from grandplus.methods.grandplus.method import fit
 from grandplus.methods.grandplus.mlp import MLP, Embedding, Snapshot
 from grandplus.methods.protocol import Task
@@ -42,10 +42,11 @@ class Fused:
     def __init__(self, embedding, parameters=(), lr=0.0, weight_decay=0.0, clip=0.0):
         self.embedding, self.parameters = embedding, list(parameters)
         self.adam = FusedAdam(self.parameters, lr, weight_decay, clip, embedding)
-        self.layer = Embedded(embedding, self.adam)
+        self.layer, self.columns = Embedded(embedding, self.adam), Columns(FEATURES)
 
     def products(self, mixing, features):
-        return torch.from_numpy(self.layer.forward(Factors((csr_of(mixing), csr_of(features))), None)).clone()
+        inputs = self.columns.used(Factors((csr_of(mixing), csr_of(features))))
+        return torch.from_numpy(self.layer.forward(inputs, np.int64(0))).clone()
 
     def backward(self, products, upstream):
         """Of the embedding's rows, and those that PyTorch has found for the other parameters."""

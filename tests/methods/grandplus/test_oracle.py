@@ -11,11 +11,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
+from made_problems import CLASSES, FEATURES, NODES, communities
 
 from grandplus.datasets.preprocess import preprocess
-from grandplus.graph.adjacency import as_adjacency
-from grandplus.graph.graph import Graph
-from grandplus.graph.splits import Split
 from grandplus.methods.grandplus.fused.backend import Fused
 from grandplus.methods.grandplus.fused.layer_input import LayerInput
 from grandplus.methods.grandplus.fused.random_propagation import RandomPropagation
@@ -25,31 +23,17 @@ from grandplus.methods.grandplus.model import Model
 from grandplus.methods.protocol import Task
 from grandplus.pipeline.settings import load_settings
 from grandplus.propagation.gfpush import gfpush
-from grandplus.propagation.matrices import propagation_weights
 
-NODES, FEATURES, CLASSES, STEPS = 90, 40, ["a", "b", "c"], 50
+STEPS = 50
 
 
 @pytest.fixture(scope="module")
 def task():
-    """Communities whose nodes have sparse features of their class, among others."""
-    rng = np.random.default_rng(0)
-    labels = np.arange(NODES) % 3
-    same = labels[:, None] == labels
-    edges = sp.csr_array(np.triu(rng.random((NODES, NODES)) < np.where(same, 0.2, 0.03), 1))
-    shares = np.where(np.arange(FEATURES) % 3 == labels[:, None], 0.3, 0.1)
-    features = (rng.random((NODES, FEATURES)) * (rng.random((NODES, FEATURES)) < shares)).astype(np.float32)
-    graph = Graph(as_adjacency(edges), sp.csr_array(features), labels, CLASSES, np.arange(NODES))
-    rows = gfpush(graph, np.arange(NODES), weights=propagation_weights("avg", order=2), rmax=1e-6, top_k=12)
-    split = Split(np.arange(12), np.arange(12, 40), np.arange(40, NODES), np.arange(12, NODES))
-    return Task(graph, split, rows)
+    return communities()
 
 
-def densely(task):
-    """The same with dense features."""
-    graph = task.graph
-    dense = Graph(graph.adjacency, graph.features.toarray(), graph.labels, graph.classes, graph.node_ids)
-    return Task(dense, task.split, task.rows)
+def densely(_task):
+    return communities(np.asarray)
 
 
 class FusedMasks:
@@ -62,12 +46,22 @@ class FusedMasks:
         if sp.issparse(task.graph.features) and mlp.takes_sparse and not settings.embed and settings.dropout_input > 0:
             self.inputs = draw(task.graph.features, sparse=True, dropout=settings.dropout_input)
 
+    def noted(self, batches):
+        """The batches, whose nodes are noted when they are drawn."""
+        for labelled, unlabelled in batches:
+            self.nodes = np.concatenate([labelled, unlabelled])
+            yield labelled, unlabelled
+
     def dropnode(self, values, share):
         assert share == self.one_hot.dropnode
         if self.inputs:  # whose dropout is drawn from the same seed
-            stored = self.inputs.draw(self.nodes, copy.deepcopy(self.rng), augmentations=self.augmentations)
+            stored = self.inputs.draw(
+                self.nodes, copy.deepcopy(self.rng).integers(2**63), augmentations=self.augmentations
+            )
             self.stored = torch.from_numpy(stored.to_dense()) != 0
-        drawn = torch.from_numpy(self.one_hot.draw(self.nodes, self.rng, augmentations=self.augmentations))
+        drawn = torch.from_numpy(
+            self.one_hot.draw(self.nodes, self.rng.integers(2**63), augmentations=self.augmentations)
+        )
         neighbors = np.tile(self.rows.neighbors[self.rows.positions(self.nodes)], (self.augmentations, 1))
         return values * (torch.gather(drawn, 1, torch.tensor(neighbors.clip(0), dtype=torch.int64)) > 0)
 
@@ -77,7 +71,8 @@ class FusedMasks:
             return values * kept / (1 - share)
         nothing_else = {"relu": False, "row_norm": False, "augmentations": 1}
         layer = LayerInput(None, dropout=share, adam=None, wanted=True, **nothing_else)
-        return values * torch.from_numpy(layer.forward(np.ones(values.shape, np.float32), self.rng))
+        seed = np.int64(self.rng.integers(2**63) if share > 0 else 0)
+        return values * torch.from_numpy(layer.forward(np.ones(values.shape, np.float32), seed))
 
 
 def trained(task, settings, backend):
@@ -93,10 +88,10 @@ def trained(task, settings, backend):
     if settings.clip:
         step = compute.adam.step
         compute.adam.step = lambda: (gradients.append(noted(mlp, compute.adam)), step())
-    for number, (labelled, unlabelled) in enumerate(itertools.islice(batches(task.split, settings, rng), STEPS)):
-        masks.nodes = np.concatenate([labelled, unlabelled])
+    drawn = itertools.islice(masks.noted(batches(task.split, settings, rng)), STEPS)
+    for number, (labelled, inputs) in enumerate(compute.inputs(drawn)):
         weight = warmup_weight(number, lambda_max=settings.lambda_max, warmup=settings.warmup)
-        losses.append(compute.step(masks.nodes, task.graph.labels[labelled], weight))
+        losses.append(compute.step(inputs, task.graph.labels[labelled], weight))
     return np.array(losses), gradients, mlp.state_dict()
 
 
@@ -165,8 +160,8 @@ def test_validation_by_kernels_is_that_of_the_model(task, train_settings, make, 
     mlp, nodes = MLP(FEATURES, len(CLASSES), settings), np.arange(NODES)
     compute = Fused(task, settings, mlp, rng)
     watched = compute.undropped(nodes[5:])
-    for _ in range(2):
-        compute.step(nodes, task.graph.labels[:12], 1.0)
+    for _, inputs in compute.inputs([(nodes[:12], nodes[12:])] * 2):
+        compute.step(inputs, task.graph.labels[:12], 1.0)
         expected = mlp.evaluate(compute.propagation.expected(nodes[5:]))
         torch.testing.assert_close(compute.evaluate(watched), expected, atol=1e-6, rtol=1e-5)
 

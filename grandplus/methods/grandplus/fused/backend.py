@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, Protocol, cast
+import functools
+import itertools
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,26 +17,48 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from grandplus.methods.grandplus.fused.adam import Adam
-from grandplus.methods.grandplus.fused.embedding import Embedded
+from grandplus.methods.grandplus.fused.csr import Factors
+from grandplus.methods.grandplus.fused.embedding import Columns, Embedded
 from grandplus.methods.grandplus.fused.layer_input import LayerInput
 from grandplus.methods.grandplus.fused.linear import Linear, SparseLinear
 from grandplus.methods.grandplus.fused.losses import losses
 from grandplus.methods.grandplus.fused.memory import Memory
 from grandplus.methods.grandplus.fused.random_propagation import Batch, RandomPropagation
+from grandplus.methods.grandplus.fused.team import Team
 from grandplus.methods.grandplus.mlp import MLP, SMALLEST_NORM
 from grandplus.methods.grandplus.mlp import SparseLinear as Blocks
 from grandplus.methods.grandplus.settings import Settings
 from grandplus.methods.protocol import Task
 
+Nodes: TypeAlias = NDArray[np.int64]
+
 
 class Layer(Protocol):
     """A piece of the MLP that knows its gradients."""
 
-    def forward(self, x: Any, rng: np.random.Generator | None, /) -> NDArray[np.float32]:
-        """What it puts out; ``rng`` draws what is dropped, and is None in validation."""
+    dropout: float
+
+    def forward(self, x: Any, seed: np.int64 | None, /) -> NDArray[np.float32]:
+        """What it puts out; the seed is that of its dropout, and None in validation."""
 
     def backward(self, upstream: NDArray[np.float32], /) -> NDArray[np.float32]:
         """The gradient of its inputs; those of its parameters go to Adam."""
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """A batch that is drawn, or being drawn.
+
+    Attributes
+    ----------
+    values : callable
+        Gives X̄ of each augmentation (M · b, d), dense or sparse.
+    seeds : list of int64
+        Of each layer's dropout.
+    """
+
+    values: Callable[[], NDArray[np.float32] | Factors]
+    seeds: list[np.int64]
 
 
 class Fused:
@@ -62,16 +88,41 @@ class Fused:
             dropout=0.0 if settings.embed else settings.dropout_input,
         )
         self.adam = Adam(mlp.parameters(), settings.lr, settings.weight_decay, settings.clip, mlp.embedding)
-        self.layers: list[Layer] = list(_layers(mlp, settings, self.adam, sparse=sparse))
+        self.columns = Columns(mlp.features) if mlp.embedding is not None else None
+        self.team, self._drawing = Team(task.threads), threading.Lock()  # one batch at a time is drawn
+        self.layers: list[Layer] = list(_layers(mlp, settings, self.adam, self.team, sparse=sparse))
         self.memory = Memory()
 
-    def step(self, nodes: NDArray[np.int64], labels: NDArray[np.int64], weight: float) -> tuple[float, float]:
-        """Train on nodes (b,), of which the first have these labels (l,): the total loss, the consistency loss."""
-        augmentations = self.settings.augmentations
-        values: Any = self.propagation.draw(nodes, self.rng, augmentations=augmentations, memory=self.memory)
-        for layer in self.layers:
-            values = layer.forward(values, self.rng)
-        logits = values.reshape(augmentations, len(nodes), -1)
+    def inputs(self, batches: Iterable[tuple[Nodes, Nodes]]) -> Iterator[tuple[Nodes, Inputs]]:
+        """The labelled nodes of each batch, and what ``step`` takes; other threads draw the next one meanwhile."""
+        memories = itertools.cycle([Memory()] if self.team.alone else [Memory(), Memory()])
+        waiting: list[tuple[Nodes, Inputs]] = []
+        for (labelled, unlabelled), memory in zip(batches, memories, strict=False):
+            draw = functools.partial(
+                self._augmented, np.concatenate([labelled, unlabelled]), int(self.rng.integers(2**63)), memory
+            )
+            # All random numbers are drawn in the order of the steps.
+            seeds = [np.int64(self.rng.integers(2**63) if layer.dropout > 0 else 0) for layer in self.layers]
+            waiting.append((labelled, Inputs(self.team.start(draw), seeds)))
+            if len(waiting) > 1:
+                yield waiting.pop(0)
+        yield from waiting
+
+    def _augmented(self, nodes: Nodes, seed: int, memory: Memory) -> NDArray[np.float32] | Factors:
+        """All that can be computed of a batch without the parameters."""
+        with self._drawing:
+            inputs = self.propagation.draw(nodes, seed, augmentations=self.settings.augmentations, memory=memory)
+            if isinstance(inputs, Factors):
+                inputs = self.columns.used(inputs) if self.columns else inputs
+                _ = inputs.transposed  # is kept
+            return inputs
+
+    def step(self, inputs: Inputs, labels: NDArray[np.int64], weight: float) -> tuple[float, float]:
+        """Train on a batch, whose first nodes have these labels (l,): the total loss, the consistency loss."""
+        values: Any = inputs.values()
+        for layer, seed in zip(self.layers, inputs.seeds, strict=True):
+            values = layer.forward(values, seed)
+        logits = values.reshape(self.settings.augmentations, -1, values.shape[1])
         gradient = self.memory.array("gradient", *logits.shape)
         loss = losses(logits, labels, self.settings, weight, gradient)
         gradient = gradient.reshape(values.shape)
@@ -95,7 +146,7 @@ class Fused:
         return torch.from_numpy(values)
 
 
-def _layers(mlp: MLP, settings: Settings, adam: Adam, *, sparse: bool) -> Iterator[Layer]:
+def _layers(mlp: MLP, settings: Settings, adam: Adam, team: Team, *, sparse: bool) -> Iterator[Layer]:
     if mlp.embedding is not None:
         yield Embedded(mlp.embedding, adam)
     for number, linear in enumerate(mlp.linears):
@@ -112,6 +163,6 @@ def _layers(mlp: MLP, settings: Settings, adam: Adam, *, sparse: bool) -> Iterat
                 wanted=wanted,
             )
         if isinstance(linear, Blocks):
-            yield SparseLinear(linear, adam)
+            yield SparseLinear(linear, adam, team)
         else:
             yield Linear(cast(nn.Linear, linear), adam, wanted=wanted or norm is not None)

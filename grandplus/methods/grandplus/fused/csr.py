@@ -108,7 +108,9 @@ class Factors:
         self.multiply(dense.detach().numpy(), out.numpy())
         return out
 
-    def multiply(self, dense: NDArray[np.float32], out: NDArray[np.float32]) -> NDArray[np.float32]:
+    def multiply(
+        self, dense: NDArray[np.float32], out: NDArray[np.float32], memory: Memory | None = None
+    ) -> NDArray[np.float32]:
         """The product with a dense matrix, from right to left.
 
         Parameters
@@ -116,9 +118,12 @@ class Factors:
         dense : float32 (d, h)
         out : float32 (b, h)
             Is filled, as `CSR.multiply` does it.
+        memory : Memory, optional
+            By default that of the matrices, which one thread may use at a time.
         """
+        memory = memory or self.memory
         for part in reversed(self.parts[1:]):
-            dense = part.multiply(dense, self.memory.array("product", part.shape[0], dense.shape[1]))
+            dense = part.multiply(dense, memory.array("product", part.shape[0], dense.shape[1]))
         return self.parts[0].multiply(dense, out)
 
     @functools.cached_property

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -27,24 +29,24 @@ class Embedded:
         Is given the gradients.
     """
 
+    dropout = 0.0
+
     def __init__(self, embedding: Embedding, adam: Adam) -> None:
         self.embedding, self.adam = embedding, adam
-        self._columns = Columns(len(embedding.weight))
         self._memory = Memory()
 
-    def forward(self, x: Factors, rng: np.random.Generator | None) -> NDArray[np.float32]:
-        """(b, h) of inputs (b, d); ``rng`` is None in validation."""
+    def forward(self, x: Factors, seed: np.int64 | None) -> NDArray[np.float32]:
+        """(b, h) of inputs (b, d); of the ``Used`` of a batch, or in validation, without a seed, of any."""
         table = self.embedding.weight.numpy()
         out = self._memory.array("out", x.rows, table.shape[1])
-        if rng is None:
+        if seed is None:
             return x.multiply(table, out)
-        mixing, features = x.parts
-        columns, features = self._columns.used(features)
-        rows = self._memory.array("rows", len(columns), table.shape[1])
-        _take(table, columns, rows)
-        self.embedding.use(torch.from_numpy(columns), torch.from_numpy(rows))
-        self._x = Factors((mixing, features), x.memory)
-        return self._x.multiply(rows, out)
+        assert isinstance(x, Used)
+        rows = self._memory.array("rows", len(x.columns), table.shape[1])
+        _take(table, x.columns, rows)
+        self.embedding.use(torch.from_numpy(x.columns), torch.from_numpy(rows))
+        self._x = x
+        return x.multiply(rows, out)
 
     def backward(self, upstream: NDArray[np.float32]) -> NDArray[np.float32]:
         """A gradient of no rows, as the inputs are not trained."""
@@ -54,6 +56,19 @@ class Embedded:
             gradient = part.multiply(gradient, out)
         self.adam.take_rows(gradient)
         return upstream[:0]
+
+
+@dataclass(frozen=True, eq=False)
+class Used(Factors):
+    """Inputs over the columns alone that they use.
+
+    Attributes
+    ----------
+    columns : int64 (t,), ascending
+        Which these are.
+    """
+
+    columns: NDArray[np.int64] = field(kw_only=True)
 
 
 class Columns:
@@ -68,25 +83,18 @@ class Columns:
     def __init__(self, width: int) -> None:
         self._numbers = np.full(width, -1, np.int32)  # of the columns of a batch; -1 between batches
 
-    def used(self, features: CSR) -> tuple[NDArray[np.int64], CSR]:
-        """The columns of some features, and the features over these columns alone.
-
-        Parameters
-        ----------
-        features : CSR
-            (u, d)
-
-        Returns
-        -------
-        columns : int64 (t,), ascending
-        features : CSR
-            (u, t)
-        """
-        indices, columns = np.empty_like(features.indices), np.empty(len(features.indices), np.int64)
+    def used(self, inputs: Factors) -> Used:
+        """The inputs Π̃ and X (u, d), and Π̃ and X (u, t) over the columns that X uses."""
+        mixing, features = inputs.parts
+        stored = len(features.indices)
+        indices = inputs.memory.array("numbers of columns", stored, dtype=np.int32)
+        columns = inputs.memory.array("columns", stored, dtype=np.int64)
         # In ascending order the rows of W⁰ and of its moments are loaded in two thirds of the time.
-        columns = np.sort(columns[: _meet(features.indices, self._numbers, columns)])
+        columns = columns[: _meet(features.indices, self._numbers, columns)]
+        columns.sort()
         _number(features.indices, columns, self._numbers, indices)
-        return columns, CSR(features.indptr, indices, features.data, len(columns))
+        narrow = CSR(features.indptr, indices, features.data, len(columns))
+        return Used((mixing, narrow), inputs.memory, columns=columns)
 
 
 @kernel(matrix(FLOAT32), INT64, writable(matrix(FLOAT32)))

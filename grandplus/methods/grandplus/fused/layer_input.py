@@ -54,11 +54,10 @@ class LayerInput:
             self._constants = norm.eps, norm.momentum or 0.0
         self._memory = Memory()
 
-    def forward(self, x: NDArray[np.float32], rng: np.random.Generator | None) -> NDArray[np.float32]:
-        """(M · b, d) of inputs (M · b, d); ``rng`` seeds the dropout, and is None in validation."""
-        if rng is None:
+    def forward(self, x: NDArray[np.float32], seed: np.int64 | None) -> NDArray[np.float32]:
+        """(M · b, d) of inputs (M · b, d); the seed is that of the dropout, and None in validation."""
+        if seed is None:
             return self._evaluate(x)
-        seed = np.int64(rng.integers(2**63)) if self.dropout > 0 else np.int64(0)
         switches = self.relu, self.row_norm, self.norm is not None, self.dropout, seed
         rows, width = x.shape
         normed = x

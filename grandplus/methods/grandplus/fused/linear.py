@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -10,6 +12,7 @@ from torch import Tensor, nn
 from grandplus.methods.grandplus.fused.adam import Adam
 from grandplus.methods.grandplus.fused.csr import Factors
 from grandplus.methods.grandplus.fused.memory import Memory
+from grandplus.methods.grandplus.fused.team import Team
 from grandplus.methods.grandplus.mlp import BLOCK
 from grandplus.methods.grandplus.mlp import SparseLinear as Blocks
 
@@ -27,12 +30,14 @@ class Linear:
         Whether ``backward`` is to give a gradient.
     """
 
+    dropout = 0.0
+
     def __init__(self, linear: nn.Linear, adam: Adam, *, wanted: bool) -> None:
         self.linear, self.adam, self.wanted = linear, adam, wanted
         self._weight, self._bias = linear.weight.detach(), linear.bias.detach()
         self._memory = Memory()
 
-    def forward(self, x: NDArray[np.float32], _rng: np.random.Generator | None = None) -> NDArray[np.float32]:
+    def forward(self, x: NDArray[np.float32], _seed: np.int64 | None = None) -> NDArray[np.float32]:
         """(b, out) of inputs (b, in)."""
         self._x = torch.from_numpy(x)
         out = self._memory.array("out", len(x), len(self._weight))
@@ -61,42 +66,53 @@ class SparseLinear:
         Is trained.
     adam : Adam
         Is given the gradients.
+    team : Team
+        Shares the blocks of columns of W.
     """
 
-    def __init__(self, linear: Blocks, adam: Adam) -> None:
-        self.linear, self.adam = linear, adam
+    dropout = 0.0
+
+    def __init__(self, linear: Blocks, adam: Adam, team: Team) -> None:
+        self.linear, self.adam, self.team = linear, adam, team
         self._bias = linear.bias.detach().numpy()
         columns = (slice(start, start + BLOCK) for start in range(0, linear.outputs, BLOCK))
         self._blocks = list(zip(linear.blocks, columns, strict=True))
         self._memory = Memory()
 
-    def forward(self, x: Factors | NDArray[np.float32], _rng: np.random.Generator | None = None) -> NDArray[np.float32]:
+    def forward(self, x: Factors | NDArray[np.float32], _seed: np.int64 | None = None) -> NDArray[np.float32]:
         """(b, out) of inputs (b, in)."""
         self._x = x
         out = self._memory.array("out", x.rows if isinstance(x, Factors) else len(x), self.linear.outputs)
-        for block, columns in self._blocks:
+
+        def multiply(of_block: tuple[Tensor, slice], memory: Memory) -> None:
+            block, columns = of_block
             if isinstance(x, Factors):
-                x.multiply(block.detach().numpy(), out[:, columns])
+                x.multiply(block.detach().numpy(), out[:, columns], memory)
             else:
                 torch.mm(torch.from_numpy(x), block.detach(), out=torch.from_numpy(out[:, columns]))
+
+        self.team.each(multiply, self._blocks)
         out += self._bias
         return out
 
     def backward(self, upstream: NDArray[np.float32]) -> NDArray[np.float32]:
         """A gradient of no rows, as the inputs are not trained."""
-        for block, columns in self._blocks:
-            gradient = upstream[:, columns]
-            if isinstance(self._x, Factors):
-                *others, first = self._x.transposed
-                for part in others:
-                    gradient = part.multiply(gradient, self._memory.array("product", part.shape[0], block.shape[1]))
-                self.adam.take_product(block, first, gradient)
-            else:
-                of_block = self._memory.array(f"block {columns.start}", *block.shape)
-                torch.mm(torch.from_numpy(self._x).t(), torch.from_numpy(gradient), out=torch.from_numpy(of_block))
-                self.adam.take(block, of_block)
+        self.team.each(functools.partial(self._use_gradient, upstream), self._blocks)
         self.adam.take(self.linear.bias, _sum_of_rows(torch.from_numpy(upstream), self._memory))
         return upstream[:0]
+
+    def _use_gradient(self, upstream: NDArray[np.float32], of_block: tuple[Tensor, slice], memory: Memory) -> None:
+        block, columns = of_block
+        gradient = upstream[:, columns]
+        if isinstance(self._x, Factors):
+            *others, first = self._x.transposed
+            for part in others:
+                gradient = part.multiply(gradient, memory.array("product", part.shape[0], block.shape[1]))
+            self.adam.take_product(block, first, gradient)
+        else:
+            whole = self._memory.array(f"block {columns.start}", *block.shape)
+            torch.mm(torch.from_numpy(self._x).t(), torch.from_numpy(gradient), out=torch.from_numpy(whole))
+            self.adam.take(block, whole)
 
 
 def _sum_of_rows(gradient: Tensor, memory: Memory) -> NDArray[np.float32]:

@@ -78,7 +78,7 @@ class RandomPropagation:
             self._numbers = np.full(rows.info.nodes, -1, np.int32)  # of the nodes of a batch; -1 between batches
 
     def draw(
-        self, nodes: NDArray[np.int64], rng: np.random.Generator, *, augmentations: int = 1,
+        self, nodes: NDArray[np.int64], seed: int, *, augmentations: int = 1,
         memory: Memory | None = None,
     ) -> NDArray[np.float32] | Factors:  # fmt: skip
         """Augmented features, one augmentation after the other.
@@ -86,8 +86,8 @@ class RandomPropagation:
         Parameters
         ----------
         nodes : int64 (b,)
-        rng : numpy Generator
-            Draws the seed of DropNode and dropout.
+        seed : int
+            Of DropNode and dropout.
         augmentations : int
             M.
         memory : Memory, optional
@@ -100,14 +100,13 @@ class RandomPropagation:
         """
         memory = memory or Memory()
         positions = np.tile(self.rows.positions(nodes), augmentations)
-        seed = np.uint64(rng.integers(2**63))
-        drawn = self._drawn(positions, self.dropnode, 1.0, seed, memory)
+        drawn = self._drawn(positions, self.dropnode, 1.0, np.uint64(seed), memory)
         if not self.sparse:
             return self._mixed(*drawn, memory)
         if self.dropout == 0:
             return self._factors(*drawn, memory)
         # Dropout's numbers are apart from DropNode's, so that the same neighbours survive with any dropout.
-        return Factors((self._mixed_sparsely(*drawn, ~seed, memory),), memory)
+        return Factors((self._mixed_sparsely(*drawn, ~np.uint64(seed), memory),), memory)
 
     def expected(self, nodes: NDArray[np.int64]) -> Batch:
         """What validation and inference see instead: nothing dropped.

@@ -9,6 +9,7 @@ from torch import nn
 from grandplus.methods.grandplus.fused.adam import Adam
 from grandplus.methods.grandplus.fused.csr import Factors
 from grandplus.methods.grandplus.fused.linear import Linear, SparseLinear
+from grandplus.methods.grandplus.fused.team import Team
 from grandplus.methods.grandplus.mlp import SparseLinear as Blocks
 
 KEEP_ALL = 1e9  # a limit of norms that keeps all gradients to the end of the step
@@ -53,5 +54,5 @@ def test_layer_that_takes_sparse_inputs(outputs, kind):
         "one factor": lambda rows: Factors((csr_of(dense[:rows]),)),
         "two factors": lambda rows: Factors((csr_of(left[:rows]), csr_of(right))),
     }
-    layer = SparseLinear(plain, Adam(plain.parameters(), 0.1, 0.0, KEEP_ALL))
+    layer = SparseLinear(plain, Adam(plain.parameters(), 0.1, 0.0, KEEP_ALL), Team(2))
     check(layer, plain, inputs[kind], dense, some_inputs(8, outputs, seed=1), wanted=False)
