@@ -143,4 +143,4 @@ def _is_on_purpose(column: str, account: Account, asked: Reading) -> bool:
     if asked.weights is not None and file in of_edges and (file not in of_nodes or column.endswith(OF_EDGES)):
         return True
     titles = [f"column {name}" if isinstance(name, int) else name for name in asked.ignore]
-    return any(column.partition(": ")[2] in (title, f"{title} (text)") for title in titles)
+    return any(column.partition(": ")[2] in (title, f"{title} (text)", f"{title} (dates)") for title in titles)

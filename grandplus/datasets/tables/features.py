@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from grandplus.datasets.arrays.checks import LARGEST_FEATURE
+from grandplus.datasets.tables.label_column import may_hold_classes
 from grandplus.datasets.tables.numbers import (
     COMMA,
     MISSING,
@@ -208,11 +209,14 @@ def _marks(nodes: Table, reader: _Reader, asked: str | None) -> dict[int, str]:
 def _raise_no_numbers(wrong: _Wrong, nodes: Table, column: int, ids: pa.Array) -> NoReturn:
     cells = [f"{nodes.line(row)}, node {ids[row]}, is {_shown(value)}" for row, value in wrong.first]
     more = f", and {wrong.count - len(cells):,} more are no numbers" if wrong.count > len(cells) else ""
+    fix = "correct it, or leave the column out: import with --ignore"
+    if may_hold_classes(nodes, column):
+        fix = f"if it is the class, say --label {nodes.named(column)}; else {fix}"
     raise GrandPlusError(
         "; ".join(cells) + more,
         where=f"{nodes.file}, column {nodes.named(column)}",
         expected=f"a number from {-LARGEST_FEATURE:g} to {LARGEST_FEATURE:g}",
-        fix="correct it, or leave the column out: import with --ignore",
+        fix=fix,
     )
 
 

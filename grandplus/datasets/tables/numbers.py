@@ -78,6 +78,18 @@ def has_fraction(texts: Iterable[str]) -> bool:
     return any({number % 1 > 0 for number in pair if number is not None} == {True} for pair in meant)
 
 
+def are_dates(texts: Iterable[str]) -> bool:
+    """Whether fields are dates or times, but for those that are missing.
+
+    Examples
+    --------
+    >>> are_dates(["2024-01-31", "NA", "31.1.2024 7:15"]), are_dates(["2024-01-31", "x"]), are_dates([""])
+    (True, False, False)
+    """
+    filled = pa.array([text for text in texts if text not in MISSING], pa.string())
+    return len(filled) > 0 and bool(pc.all(pc.match_substring_regex(filled, _DATE)).as_py())
+
+
 @dataclass(frozen=True)
 class Evidence:
     """What cells show of the way in which numbers are written: the first cell of each kind, or None.

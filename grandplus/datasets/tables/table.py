@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from grandplus.datasets.tables.lines import MARKS, fields_of, lines_of
-from grandplus.datasets.tables.numbers import is_number
+from grandplus.datasets.tables.numbers import are_dates, is_number
 from grandplus.datasets.tables.parquet import pieces_of
 from grandplus.datasets.tables.quotes import BLOCK, Quoted
 from grandplus.datasets.tables.text import open_text, raise_no_utf8
@@ -276,4 +276,6 @@ def _reason(table: Table, column: int) -> str:
         return " (empty)"
     if column in table.index:
         return " (an index)"
-    return "" if any(map(is_number, values)) else " (text)"
+    if any(map(is_number, values)):
+        return ""
+    return " (dates)" if are_dates(values) else " (text)"
