@@ -143,15 +143,21 @@ def _multiply(indptr, indices, data, table, out):
 
 @kernel(INT32, INT32, FLOAT32, writable(INT32), writable(INT32), writable(FLOAT32))
 def _transpose(indptr, indices, data, out_indptr, out_indices, out_data):
-    """Counting sort by column. While values are placed, out_indptr[c + 1] is where column c goes on."""
+    """Counting sort by column. While values are placed, out_indptr[c + 1] is where column c goes on.
+
+    Unsigned indices take half of the time: numba checks signed ones for being negative.
+    """
+    one, two, last = np.uint64(1), np.uint64(2), np.uint64(len(out_indptr) - 1)
     out_indptr[:] = 0
-    for column in indices:
-        if column + 2 < len(out_indptr):
-            out_indptr[column + 2] += 1
+    for j in range(np.uint64(len(indices))):
+        following = np.uint64(np.uint32(indices[j])) + two
+        if following <= last:
+            out_indptr[following] += 1
     for column in range(2, len(out_indptr)):
         out_indptr[column] += out_indptr[column - 1]
     for row in range(len(indptr) - 1):
-        for j in range(indptr[row], indptr[row + 1]):
-            position = out_indptr[indices[j] + 1]
+        for j in range(np.uint64(indptr[row]), np.uint64(indptr[row + 1])):
+            following = np.uint64(np.uint32(indices[j])) + one
+            position = np.uint64(np.uint32(out_indptr[following]))
             out_indices[position], out_data[position] = row, data[j]
-            out_indptr[indices[j] + 1] = position + 1
+            out_indptr[following] += 1

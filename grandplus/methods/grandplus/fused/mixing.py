@@ -21,10 +21,11 @@ _SPARSE_FEATURES = INT64, INT32, FLOAT32
 )  # fmt: skip
 def draw(positions, neighbors, values, dropnode, renormalize, scale, state, indptr, survivors, shares):
     """The v with z_v = 1 and their Π̃(s,v), renormalised if so wanted."""
-    end = indptr[0] = 0
+    end = np.uint64(0)  # unsigned, as numba checks signed indices for being negative
+    indptr[0] = 0
     for row in range(len(positions)):
-        position, start, total = positions[row], end, 0.0
-        for i in range(neighbors.shape[1]):
+        position, start, total = np.uint64(positions[row]), end, 0.0
+        for i in range(np.uint64(neighbors.shape[1])):
             if neighbors[position, i] < 0:
                 break
             survivors[end], shares[end] = neighbors[position, i], values[position, i]
@@ -34,7 +35,7 @@ def draw(positions, neighbors, values, dropnode, renormalize, scale, state, indp
             else:
                 survives = True
             total += values[position, i] * survives
-            end += survives  # without a branch, as the processor can't predict it
+            end += np.uint64(survives)  # without a branch, as the processor can't predict it
         factor = scale / total if renormalize and total > 0 else scale
         for i in range(start, end):
             shares[i] = np.float32(shares[i] * factor)
@@ -99,9 +100,9 @@ def take_rows(nodes, indptr, indices, data, out_indptr, out_indices, out_data):
     """The features of some nodes."""
     for row in range(len(nodes)):
         _prefetch_features(nodes, row + NODES_AHEAD, indptr, indices, data)
-        shift = indptr[nodes[row]] - out_indptr[row]
-        for j in range(out_indptr[row], out_indptr[row + 1]):
-            out_indices[j], out_data[j] = indices[j + shift], data[j + shift]
+        start, out_start = np.uint64(indptr[nodes[row]]), np.uint64(out_indptr[row])
+        for j in range(np.uint64(out_indptr[row + 1]) - out_start):
+            out_indices[out_start + j], out_data[out_start + j] = indices[start + j], data[start + j]
 
 
 @kernel(*_DRAWN, *_SPARSE_FEATURES, writable(matrix(FLOAT32)))
