@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -161,8 +162,8 @@ def _lists_of_ids(arguments: argparse.Namespace) -> dict[str, Path]:
 def _reading(arguments: argparse.Namespace, lists: dict[str, Path]) -> Reading:
     """How the files are to be read."""
     given = {
-        "edges": arguments.edges,
-        "nodes": arguments.nodes,
+        "edges": _file_name(arguments.edges, arguments.files),
+        "nodes": _file_name(arguments.nodes, arguments.files),
         "ends": arguments.ends,
         "id": arguments.id,
         "label": arguments.label,
@@ -175,6 +176,16 @@ def _reading(arguments: argparse.Namespace, lists: dict[str, Path]) -> Reading:
     }
     reading: Reading = checked_as(Reading, given, where=OPTIONS)
     return reading
+
+
+def _file_name(said: str | None, files: list[Path]) -> str | None:
+    """What the import calls a file, if its path is said in place of its name."""
+    from grandplus.importing.gather import origins_of
+
+    if said is None or os.path.basename(said) == said:
+        return said
+    names = {os.path.abspath(path): name for name, path in origins_of(files).items()}
+    return names.get(os.path.abspath(said), said)
 
 
 def _choices(arguments: argparse.Namespace) -> Choices:

@@ -14,6 +14,10 @@ from grandplus.graph.splits import EVERY_TRIAL, SAME_AS_TEST, UNKNOWN, Nodes, Sp
 from grandplus.runtime.errors import GrandPlusError
 
 
+class TooFewNodes(GrandPlusError):
+    """A split needs more labelled nodes than there are, of a class or of all."""
+
+
 class _Part(NamedTuple):
     """Nodes that the table of splits lists."""
 
@@ -187,7 +191,7 @@ def _counts(available: int, classes: int, settings: Preprocess, shortage: str) -
     if available >= train + val:
         return train, val
     if settings.shortage == "fail":
-        raise GrandPlusError(
+        raise TooFewNodes(
             shortage,
             expected=f"at least {train} to train and {val} to validate",
             fix="lower preprocess.train_per_class or preprocess.val_per_class, or set preprocess.split to uniform, or "

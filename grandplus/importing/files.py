@@ -24,6 +24,7 @@ from grandplus.importing.leaks import check_no_class_among_features
 from grandplus.importing.recognise import check_files, recognise
 from grandplus.importing.reconciliation import left_out
 from grandplus.importing.report import report
+from grandplus.importing.shortage import shortage_names_label
 from grandplus.importing.side_files import files_not_asked_for, side_files
 from grandplus.pipeline.card import CATALOG, check_name, write_card
 from grandplus.pipeline.preflight import check_resources
@@ -116,7 +117,8 @@ def import_files(
         raw = replace_fields(raw, account=replace_fields(raw.account, unused=unused))
         check_no_class_among_features(raw)
         chosen = chosen_preprocess(raw, choices or Choices())
-        graph, splits = preprocess(raw, chosen, seed=0, trials=1, name=name)
+        with shortage_names_label(read, raw.classes):
+            graph, splits = preprocess(raw, chosen, seed=0, trials=1, name=name)
         splits.check_tested()
         known = name, source, chosen, graph, splits.of(0), _counts(raw, graph.facts)
         check_resources(settings_of_card(card_text(*known, orders={}), name), root / "data")

@@ -6,7 +6,7 @@ import io
 
 import pandas as pd
 import pytest
-from own import LABELS, NODES, edges_csv, imported
+from own import FEW, LABELS, NODES, edges_csv, imported, nodes_csv, run_import
 
 ROWS = range(NODES)
 HEIGHTS = [node * 5 % 12 / 2 for node in ROWS]
@@ -95,3 +95,84 @@ def test_strict_takes_dates_that_are_ignored(import_):
     nodes = nodes_of(city=LABELS, height=HEIGHTS, joined=DATES)
     assert import_(edges_csv(), nodes, "--strict")[0] == 2
     assert import_(edges_csv(), nodes, "--strict", "--ignore", "joined")[0] == 0
+
+
+def of_forty(values: list[str]) -> tuple[bytes, bytes]:
+    """A ring of 80 nodes, of which each two have the same of 40 values."""
+    frame = pd.DataFrame({"id": range(80), "city": ["a", "b"] * 40, "x": range(80), "age": [*values, *values]})
+    return edges_csv(edges=[(i, (i + 1) % 80) for i in range(80)]), frame.to_csv(index=False).encode()
+
+
+@pytest.mark.parametrize(
+    ("values", "described"),
+    [
+        ([str(20 + i) for i in range(40)], "40 classes (whole numbers from 20 to 59), and class 20 has 2 nodes"),
+        ([f"2024-01-{1 + i % 20:02d}" for i in range(40)], "20 classes (dates like 2024-01-01), and class 2024-01-01"),
+    ],
+    ids=["quantity", "dates"],
+)
+def test_a_quantity_or_dates_as_labels_are_asked_for(import_, values, described):
+    code, out = import_(*of_forty(values), "--label", "age", "--train-per-class", "4")
+    assert code == 2
+    assert f"label column age: {described}" in out
+    assert "if it is not the class, choose another with --label; if it is, lower --train-per-class" in out
+
+
+def test_few_nodes_of_other_classes_are_not_doubted(import_):
+    code, out = import_(edges_csv(), nodes_of(label=LABELS, height=HEIGHTS), "--train-per-class", "9")
+    assert code == 2
+    assert "label column label: 2 classes (a, b), and class a has 6 nodes; expected at least 9 to train" in out
+    assert "; lower --train-per-class" in out
+    code, out = import_(*of_forty([f"k{i}" for i in range(40)]), "--label", "age", "--train-per-class", "4")
+    assert "label column age: 40 classes (k0, k1, k10, …), and class k0 has 2 nodes" in out
+    assert "if it is not the class" not in out
+
+
+def test_a_column_of_edges_is_not_ignored_by_its_name(import_):
+    edges = edges_csv().replace(b"\n", b",2\n").replace(b"target,2", b"target,weight")
+    nodes = nodes_of(label=LABELS, height=HEIGHTS)
+    code, out = import_(edges, nodes, "--ignore", "weight")
+    assert code == 2
+    assert "--ignore names weight, which is a column of edges.txt; expected columns of nodes.csv; say --weights" in out
+    assert import_(edges, nodes, "--weights", "ignore")[0] == 0
+
+
+def test_ids_that_match_nowhere_are_shown(import_):
+    frame = pd.DataFrame({"user": [f"user-{i}" for i in ROWS], "label": LABELS, "height": HEIGHTS})
+    code, out = import_(edges_csv(), frame.to_csv(index=False).encode())
+    assert code == 2
+    assert "has no column that holds ids of the edges: edges.txt names nodes like '0' and '1'" in out
+    assert "the columns are user (like 'user-0' and 'user-1'), label (like 'a' and 'b'), height" in out
+    assert "write the same ids in both, or name their column with --id" in out
+
+
+@pytest.mark.parametrize(("of_edges", "of_nodes"), [("Ab{}", "ab{}"), ("a {}", "a{}"), ("a0{}", "A 0{}")])
+def test_ids_in_another_spelling_are_shown(import_, of_edges, of_nodes):
+    edges = edges_csv(edges=[(of_edges.format(i), of_edges.format((i + 1) % NODES)) for i in ROWS])
+    frame = pd.DataFrame({"user": [of_nodes.format(i) for i in ROWS], "label": LABELS, "height": HEIGHTS})
+    code, out = import_(edges, frame.to_csv(index=False).encode())
+    assert code == 2
+    first = [name.format(0) for name in (of_nodes, of_edges)]
+    assert f"has ids of the edges in another spelling in column user, as '{first[0]}' and" in out
+    assert f"and edges.txt names nodes like '{first[1]}' and" in out
+
+
+@pytest.mark.parametrize("name", ["nodes.csv", "people.csv"])
+def test_a_table_of_nodes_alone_lacks_edges(tmp_path, monkeypatch, capsys, checkout, name):
+    (tmp_path / name).write_bytes(nodes_of(city=LABELS, height=HEIGHTS, width=HEIGHTS))
+    assert run_import(monkeypatch, checkout, "mine", tmp_path / name) == 2
+    out = capsys.readouterr().err
+    assert f"{name}: looks like a table of nodes, with the columns id, city, height, width, and no table" in out
+
+
+@pytest.mark.parametrize("folder", [False, True])
+def test_the_path_of_a_file_stands_for_its_name(tmp_path, monkeypatch, capsys, checkout, folder):
+    held = tmp_path / "held"
+    held.mkdir()
+    files = {held / "one.csv": edges_csv(), held / "two.csv": nodes_csv()}
+    for file, content in files.items():
+        file.write_bytes(content)
+    one, two = (f"{tmp_path}/checkout/../held/{name}.csv" for name in ("one", "two"))
+    given = [held] if folder else list(files)
+    assert run_import(monkeypatch, checkout, "mine", *given, *FEW, "--edges", one, "--nodes", two) == 0
+    assert "edges: one.csv, nodes: two.csv" in capsys.readouterr().out

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from itertools import combinations
+from itertools import combinations, islice
 from typing import NoReturn
 
 import numpy as np
@@ -12,10 +12,14 @@ import pyarrow as pa
 
 from grandplus.datasets.tables.evidence import MAX_COLUMNS, SHOWN, Overlap, Side, contains, is_whole, overlap
 from grandplus.datasets.tables.ids import check_unique, ids_of
+from grandplus.datasets.tables.look import look
 from grandplus.datasets.tables.names import IDS, LABELS, ends_by_name, is_id, is_index, is_no_end, thing_of
-from grandplus.datasets.tables.numbers import is_number
+from grandplus.datasets.tables.numbers import has_fraction, is_number
 from grandplus.datasets.tables.spellings import are_spelled_alike
 from grandplus.runtime.errors import GrandPlusError
+
+EXAMPLES = 2  # values of a column, in an error
+LISTED = 20  # columns
 
 
 def id_column(edges: Side, nodes: Side, wanted: Sequence[int] | None) -> int:
@@ -51,7 +55,7 @@ def id_column(edges: Side, nodes: Side, wanted: Sequence[int] | None) -> int:
                 return next(iter(group))
             if group:
                 _raise_several_ids(nodes, sorted(group))
-    return _by_name_alone(nodes)
+    return _by_name_alone(edges, nodes)
 
 
 def _check_no_repeats(edges: Side, nodes: Side, pair: Sequence[int] | None, share: dict[int, float]) -> None:
@@ -99,13 +103,37 @@ def _called_new(nodes: Side, full: list[int]) -> list[int]:
     return called if [nodes.names[column].lower() for column in called] == ["new_id"] else []
 
 
-def _by_name_alone(nodes: Side) -> int:
+def _by_name_alone(edges: Side, nodes: Side) -> int:
     called = [c for c, name in enumerate(nodes.names) if is_id(name)] if nodes.header is not False else []
     if called or nodes.table.width == 2:
         return called[0] if called else 0
-    found = "has no column that holds ids of the edges"
-    fix = f"name it with --id, one of {_listed(nodes, range(nodes.table.width))}"
-    raise GrandPlusError(found, where=nodes.table.file, fix=fix)
+    _raise_no_ids(edges, nodes)
+
+
+def _raise_no_ids(edges: Side, nodes: Side) -> NoReturn:
+    """Say what both tables hold, and if some column has the ids of edges in another spelling."""
+    table = look(nodes.table.file, skip=nodes.skip)
+    named = f"{edges.table.file.name} names nodes like {_examples(edges.filled(0))}"
+    for column, values in nodes.values.items():
+        alike = any(are_spelled_alike(ids, values, spaces=False) for ids in edges.values.values())
+        if alike and not has_fraction(table.values(column)):
+            like = f"in column {table.named(column)}, as {_examples(table.values(column))}"
+            found = f"has ids of the edges in another spelling {like}, and {named}"
+            fix = "write ids alike in both: case, spaces and zeros at the front count"
+            raise GrandPlusError(found, where=nodes.table.file, fix=fix)
+    columns = range(min(nodes.table.width, LISTED))
+    held = ", ".join(f"{table.named(column)} (like {_examples(table.values(column))})" for column in columns)
+    found = f"has no column that holds ids of the edges: {named}, and the columns are {held}"
+    raise GrandPlusError(
+        found, where=nodes.table.file, fix="write the same ids in both, or name their column with --id"
+    )
+
+
+def _examples(values: Sequence[str]) -> str:
+    return (
+        " and ".join(repr(value[:SHOWN]) for value in islice(filter(None, dict.fromkeys(values)), EXAMPLES))
+        or "nothing"
+    )
 
 
 def _weight_like(nodes: Side, column: int) -> bool:
@@ -262,4 +290,4 @@ def _call(side: Side, column: int) -> str:
 
 
 def _listed(side: Side, columns: Iterable[int]) -> str:
-    return ", ".join(_call(side, column) for column in list(columns)[:20])
+    return ", ".join(_call(side, column) for column in list(columns)[:LISTED])

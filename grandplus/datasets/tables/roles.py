@@ -22,6 +22,14 @@ from grandplus.datasets.tables.headers import (
 from grandplus.datasets.tables.label_column import label_column, mostly_numbers
 from grandplus.datasets.tables.look import look
 from grandplus.datasets.tables.marked import take_marked_data, take_named_header
+from grandplus.datasets.tables.mistakes import (
+    OF_EDGES,
+    OF_NODES,
+    check_counts_no_lines,
+    check_holds_edges,
+    check_ignored,
+    check_not_swapped,
+)
 from grandplus.datasets.tables.names import IDS, LABELS, ends_by_name
 from grandplus.datasets.tables.numbers import is_number
 from grandplus.datasets.tables.parquet import is_parquet
@@ -32,8 +40,6 @@ from grandplus.runtime.validation import Column
 
 _FEATURES = (".npy", ".npz", ".json")
 _BY_POSITION = (".npy", ".npz")  # a row for each line of the node table
-_OF_EDGES = ("edge", "link", "cites", "graph", "network", "pair", "relation")
-_OF_NODES = ("node", "label", "target", "class", "feature", "attr", "content")
 
 
 def roles_of(files: list[Path], asked: Reading) -> Reading | None:
@@ -67,8 +73,12 @@ def roles_of(files: list[Path], asked: Reading) -> Reading | None:
     rest = [table for table in tables.values() if table.file != edges.file]
     lists = [table for table in rest if _has_lists(table.file)]
     nodes = _nodes(rest, lists, None if asked.nodes is None else folder / asked.nodes)
+    if nodes is None:
+        check_holds_edges(edges, asked)
+    else:
+        check_ignored(asked, edges, nodes)
     if asked.ends is None:
-        _check_not_swapped(edges, nodes)
+        check_not_swapped(edges, nodes)
     features = _one([*beside, *(table.file for table in lists)], asked)
     by_position = features is not None and features.suffix in _BY_POSITION
     found = _found(edges, nodes, asked, beside=by_position)
@@ -128,7 +138,7 @@ def _found(edges_table: Table, nodes_table: Table | None, asked: Reading, *, bes
     if (
         asked.edges is None
         and asked.ends is None
-        and not any(word in edges.table.file.name.lower() for word in _OF_EDGES)
+        and not any(word in edges.table.file.name.lower() for word in OF_EDGES)
     ):
         check_edges(edges, ends, nodes, ident)
     skip = {side.table.file: side.skip for side in sides if side.skip is not None}
@@ -246,27 +256,13 @@ def _columns_of_nodes(nodes: Table, ident: int | None, asked: Reading, *, in_tab
         ignore |= set(text_columns(nodes, spare))
         ignore |= {column for column in spare if column in nodes.index or nodes.is_empty(column) or column in same}
         ignore |= {column for column in spare if nodes.names and nodes.names[column].lower() in IDS}
-        _check_counts_no_lines(nodes, set(spare) - ignore)
+        check_counts_no_lines(nodes, set(spare) - ignore)
     return {
         "id": NO_IDS if ident is None else nodes.named(ident),
         "label": None if label is None else nodes.named(label),
         "ignore": [nodes.named(column) for column in sorted(ignore - {ident, label})],
         **split,
     }
-
-
-def _check_counts_no_lines(nodes: Table, features: set[int]) -> None:
-    """Without a header, a column that counts the lines may be an index that a program wrote."""
-    for column in sorted(features):
-        values = nodes.values(column)
-        if (
-            not nodes.names
-            and len(values) > 1
-            and values in ([str(i + first) for i in range(len(values))] for first in (0, 1))
-        ):
-            fix = f"leave it out with --ignore {column + 1}, or give the columns names"
-            found = f"counts the lines in column {column + 1}, as an index does"
-            raise GrandPlusError(found, where=nodes.file, expected="features", fix=fix)
 
 
 def _edges(tables: dict[str, Table], asked: Reading) -> Table:
@@ -281,24 +277,13 @@ def _edges(tables: dict[str, Table], asked: Reading) -> Table:
     return tables[best[0]]
 
 
-def _check_not_swapped(edges: Table, nodes: Table | None) -> None:
-    if nodes is not None and ends_by_name(nodes.names or []) and edges.names and not ends_by_name(edges.names):
-        found = (
-            f"has the columns {', '.join(edges.names[:5])}, and {nodes.file.name} has {', '.join(nodes.names or [])}"
-        )
-        fix = "name the table of edges with --edges, and the one of nodes with --nodes"
-        raise GrandPlusError(
-            found, where=edges.file, expected="the ends of edges", fix=f"{fix}, or the ends with --ends"
-        )
-
-
 def _like_edges(table: Table) -> int:
     stem, names = table.file.name.lower(), [name.lower() for name in table.names or []]
     has_ends = bool(ends_by_name(table.names or []))
     return (
         3 * has_ends
-        + 2 * any(word in stem for word in _OF_EDGES)
-        - 2 * any(word in stem for word in _OF_NODES)
+        + 2 * any(word in stem for word in OF_EDGES)
+        - 2 * any(word in stem for word in OF_NODES)
         - (not has_ends and any(name in LABELS for name in names))
         - (table.width > 3)
     )

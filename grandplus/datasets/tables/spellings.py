@@ -100,8 +100,22 @@ def check_spellings(further: pa.Array, known: pa.Array, edges: Table, nodes: str
     raise GrandPlusError(found + more, where=edges.file, fix=fix)
 
 
-def are_spelled_alike(ids: pa.Array, known: pa.Array) -> bool:
-    """Whether some ids are known ones, at least in another spelling."""
+def are_spelled_alike(ids: pa.Array, known: pa.Array, *, spaces: bool = True) -> bool:
+    """Whether some ids are known ones, at least in another spelling.
+
+    Parameters
+    ----------
+    ids, known : pyarrow array of strings
+    spaces : bool
+        Whether spaces within an id count.
+
+    Examples
+    --------
+    >>> are_spelled_alike(pa.array(["a 1"]), pa.array(["A1"])), are_spelled_alike(pa.array(["a"]), pa.array(["A"]))
+    (False, True)
+    """
+    if not spaces:
+        ids, known = (pc.replace_substring(texts, " ", "") for texts in (ids, known))
     return bool(pc.any(pc.is_in(_plain(ids), value_set=_plain(known))).as_py())
 
 
