@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from own import EDGES, LABELS, NODES, edges_csv, imported
+
+from grandplus.datasets.tables.table import Table
 
 
 def nodes_of(header: str, *columns: list[object], extra: str = "") -> bytes:
@@ -126,3 +129,21 @@ def test_a_class_0_of_most_nodes_may_be_unknown(tmp_path, monkeypatch, capsys, c
     code, out = imported(*given, "--na", "0", "--replace")
     assert code == 0
     assert "note " not in out
+
+
+@pytest.mark.parametrize("width", [10, 400])
+def test_a_table_of_marks_is_read_a_few_times_however_wide(tmp_path, monkeypatch, capsys, checkout, width):
+    """Columns of 0 and 1 could be ids of the edges, each of them; none is read by itself."""
+    passes, pieces = [], Table.pieces
+
+    def counted(table, columns):
+        passes.append(table.file.name)
+        return pieces(table, columns)
+
+    monkeypatch.setattr(Table, "pieces", counted)
+    marks = np.random.default_rng(0).integers(0, 2, (width, NODES)).tolist()
+    header = ",".join(["id", "label", *(f"f{column}" for column in range(width))])
+    code, out = imported(tmp_path, monkeypatch, capsys, checkout, edges_csv(), nodes_of(header, LABELS, *marks))
+    assert code == 0
+    assert f"features  {width}, dense" in out
+    assert len(passes) < 20

@@ -63,13 +63,15 @@ def _check_no_repeats(edges: Side, nodes: Side, pair: Sequence[int] | None, shar
     best = max(share.values(), default=0.0)
     named = any(share[c] == best and nodes.header is not False and is_id(nodes.names[c]) for c in share)
     ends = pa.chunked_array(list(edges.values.values()), pa.large_string())
+    doubtful = []
     for column in range(min(nodes.table.width, MAX_COLUMNS)):
         values = nodes.filled(column)
         if column in share or nodes.is_index(column) or _weight_like(nodes, column) or not any(values):
             continue
-        if np.mean(contains(ends, values)) < 0.5:  # of the first lines
-            continue
-        nodes.need(column)
+        if np.mean(contains(ends, values)) >= 0.5:  # of the first lines
+            doubtful.append(column)
+    nodes.need(doubtful)
+    for column in doubtful:
         found = _share(overlap(edges, nodes, column), pair)
         if found >= 0.5 and (found > best or (found == best and not named)):
             table = nodes.read()

@@ -73,23 +73,27 @@ class Side:
         self.repeats: set[int] = set()
         self.written: dict[int, pa.Array] = {}  # as written, of columns of whole numbers that are written as floats
         self.rows: int | None = None  # below the first line, if all were read
-        self._read_values()
+        self._named = {column for pair in ends_by_name(self.names) for column in pair}
+        self._named |= {column for column, name in enumerate(self.names) if is_id(name)}
+        self._plain = self._plain_columns()
+        self._read_values(self.columns)
 
     def _differ(self, column: int) -> bool:
         values = [row[column] for row in self.below]
         return None not in values and "" not in values and len(set(values)) == len(values)
 
-    def _read_values(self) -> None:
-        reading = self.table.pieces(self.columns)
+    def _read_values(self, columns: Sequence[int]) -> None:
+        reading = self.table.pieces(columns)
         pieces = list(reading) if self.whole else [piece for piece in [next(reading, None)] if piece]
         more = next(reading, None) is not None
-        for position, column in enumerate(self.columns):
+        for position, column in enumerate(columns):
             read = [_as_text(piece[position]) for piece in pieces]
             every = pa.chunked_array(read, pa.large_string()).slice(0 if self.first is None else 1)
             self.rows = None if more else len(every)
             if not self.whole:  # lines without a node at an end are no edges
                 every = every.filter(pc.invert(pc.is_in(every, value_set=pa.array(NO_IDS, pa.large_string()))))
             if self.whole_floats and self._may_be_whole(column):
+                self._plain.add(column)
                 written, every = every, whole_numbers(every).cast(pa.large_string())
                 if every is not written and not every.equals(written):
                     self.written[column] = pc.unique(written)
@@ -103,14 +107,16 @@ class Side:
 
     def _may_be_whole(self, column: int) -> bool:
         """Whether floats of a column, if all are whole, may be ids: it has such a name, or no others are."""
-        named = {c for pair in ends_by_name(self.names) for c in pair} | {
-            c for c, n in enumerate(self.names) if is_id(n)
+        if column in self._named or (self._named and self.whole):
+            return column in self._named
+        return len(self._plain) < (1 if self.whole else 2)
+
+    def _plain_columns(self) -> set[int]:
+        """Columns of whole numbers, and of text in an edge table, by their first values."""
+        texts = {column: self.filled(column)[:SHOWN] for column in range(self.table.width)}
+        return {
+            c for c, text in texts.items() if all(map(is_whole, text)) or not (self.whole or all(map(is_number, text)))
         }
-        if column in named or (named and self.whole):
-            return column in named
-        texts = [self.filled(c)[:SHOWN] for c in range(self.table.width)]
-        plain = [c for c in texts if all(map(is_whole, c)) or not (self.whole or all(map(is_number, c)))]
-        return len(plain) < (1 if self.whole else 2)
 
     def doubtful(self) -> dict[int, list[str]]:
         """The lines above the data that begin as comments do, but are as wide as the data; by their number."""
@@ -128,11 +134,12 @@ class Side:
         self.whole_floats = False
         self._read()
 
-    def need(self, column: int) -> None:
-        """Have the values of a column, though its first ones don't differ."""
-        if column not in self.columns:
-            self.columns.append(column)
-            self._read_values()
+    def need(self, columns: Sequence[int]) -> None:
+        """Have the values of columns, though their first ones don't differ."""
+        new = [column for column in columns if column not in self.columns]
+        if new:
+            self.columns += new
+            self._read_values(new)
 
     def filled(self, column: int) -> list[str]:
         """The first values of a column; of an edge table, without those that are no ids."""

@@ -158,7 +158,7 @@ def _by_ids(
         edges.read_as_written()  # 4.0 is one of the ids that are text
     pair = [_position(edges, end) for end in asked.ends] if asked.ends else None
     ident = id_column(edges, nodes, pair) if asked.id is None else _position(nodes, asked.id)
-    nodes.need(ident)
+    nodes.need([ident])
     complete = beside or _has_features(nodes, ident, asked)
     edges.header = _decided(edges, header_of_edges(edges, nodes, ident, said, complete=complete))
     named = ends_by_name(edges.names) if edges.header else []
