@@ -147,7 +147,9 @@ def _files_to_read(found: Gathered, given: set[Path], read: Reading) -> tuple[Ga
 def _check_nothing_left_out(left: list[str]) -> None:
     if left:
         expected = "nothing to be left out or merged, as --strict says"
-        fix = "mend the files, or name what may be left out with --ignore or --weights ignore"
+        columns = ", or name the columns that may be left out with --ignore or --weights ignore"
+        named = columns if any(text.startswith("column ") for text in left) else ""
+        fix = f"edit the files, or import without --strict{named}"
         raise GrandPlusError(f"left out or merged: {', '.join(left)}", expected=expected, fix=fix)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import shutil
 import subprocess
@@ -19,7 +18,7 @@ from grandplus.propagation.matrices import MATRICES, parameters
 from grandplus.propagation.settings import GFPush
 from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.storage import finished_whole
-from grandplus.runtime.validation import Name, Section, check_known, checked_as, validated
+from grandplus.runtime.validation import Name, Section, check_known, checked_as, did_you_mean, validated
 
 CATALOG = Path("data/catalog")
 PARAMS = "params.yaml"
@@ -127,10 +126,8 @@ def card_file(root: Path, name: object, where: str = PARAMS) -> Path:
     """
     cards = sorted(file.stem for file in (root / CATALOG).glob("*.yaml"))
     if not isinstance(name, str) or name not in cards or not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]*", name):
-        meant = difflib.get_close_matches(str(name), cards, n=1)
-        fix = f"did you mean {meant[0]}?" if meant else ""
         expected = f"one of {', '.join(cards)} (the cards in {CATALOG})"
-        raise GrandPlusError(f"dataset is {name!r}", where=where, expected=expected, fix=fix)
+        raise GrandPlusError(f"dataset is {name!r}", where=where, expected=expected, fix=did_you_mean(name, cards))
     return CATALOG / f"{name}.yaml"
 
 

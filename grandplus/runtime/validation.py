@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, ValidationInfo, field_validator
@@ -106,6 +106,31 @@ def checked_as(kind: Any, value: object, *, where: object) -> Any:
         raise _refusal(error, where, "") from None
 
 
+def did_you_mean(wrong: object, known: Iterable[str], prefix: str = "") -> str:
+    """A question with the known name that is nearest to a wrong one, for an error.
+
+    Parameters
+    ----------
+    wrong : object
+    known : iterable of str
+    prefix : str
+        What stands before a name.
+
+    Returns
+    -------
+    str
+        Empty if no name is near.
+
+    Examples
+    --------
+    >>> did_you_mean("Segmnt", ["age", "segment"]), did_you_mean("size", ["age", "segment"])
+    ('did you mean segment?', '')
+    """
+    by_letters = {name.lower(): name for name in known}
+    near = difflib.get_close_matches(str(wrong).lower(), by_letters, n=1)
+    return f"did you mean {prefix}{by_letters[near[0]]}?" if near else ""
+
+
 def check_known(given: dict[str, Any], known: set[str], where: object, prefix: str = "") -> None:
     """Refuse a key that isn't known, and name the nearest one.
 
@@ -127,8 +152,7 @@ def check_known(given: dict[str, Any], known: set[str], where: object, prefix: s
     """
     for key in given:
         if key not in known:
-            near = difflib.get_close_matches(str(key), known, n=1)
-            hint = f"did you mean {prefix}{near[0]}?" if near else ""
+            hint = did_you_mean(key, known, prefix)
             allowed = f"one of {', '.join(sorted(known))}"
             found = f"{prefix}{key} = {given[key]!r} is not a setting"
             raise GrandPlusError(found, where=where, expected=allowed, fix=hint)

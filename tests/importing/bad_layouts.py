@@ -180,7 +180,7 @@ CASES: dict[str, tuple[dict[str, bytes], list[str], int, list[str]]] = {
     ),
     "dgl: weights": (
         dgl(edges=edges_csv(edges=[(0, 1)]).replace(b"source,target", b"src_id,dst_id,w").replace(b"0,1", b"0,1,2")),
-        DEGREE, 2, ["e.csv: has more than two columns: w", "--weights ignore"],
+        DEGREE, 2, ["e.csv: has further columns: w", "--weights ignore"],
     ),
     "dgl: features of several lengths": (
         dgl(nodes=dgl_nodes().replace(b'"6,0"', b'"6"')), FEW, 2,

@@ -176,3 +176,45 @@ def test_the_path_of_a_file_stands_for_its_name(tmp_path, monkeypatch, capsys, c
     given = [held] if folder else list(files)
     assert run_import(monkeypatch, checkout, "mine", *given, *FEW, "--edges", one, "--nodes", two) == 0
     assert "edges: one.csv, nodes: two.csv" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("option", "meant"),
+    [
+        (["--label", "Lable"], "label"),
+        (["--id", "idd"], "id"),
+        (["--ignore", "hight"], "height"),
+        (["--ends", "sorce", "target"], "source"),
+        (["--nodes", "node.csv"], "nodes.csv"),
+        (["--edges", "edge.txt"], "edges.txt"),
+    ],
+)
+def test_a_mistyped_name_is_corrected(import_, option, meant):
+    code, out = import_(edges_csv(), nodes_of(label=LABELS, height=HEIGHTS), *option)
+    assert code == 2
+    assert f"; did you mean {meant}?" in out
+
+
+def test_a_mistyped_attribute_is_corrected(tmp_path, monkeypatch, capsys, checkout):
+    nodes = "".join(f'node [ id {i} club "{label}" ]\n' for i, label in enumerate(LABELS))
+    file = tmp_path / "g.gml"
+    file.write_text(f"graph [\n{nodes}edge [ source 0 target 1 ]\n]\n")
+    assert run_import(monkeypatch, checkout, "mine", file, "--label", "clubb") == 2
+    assert "did you mean club?" in capsys.readouterr().err
+
+
+def test_further_columns_of_edges_are_not_all_weights(import_):
+    edges = edges_csv().replace(b"\n", b",2020-01-31\n").replace(b"target,2020-01-31", b"target,since")
+    code, out = import_(edges, nodes_of(label=LABELS, height=HEIGHTS))
+    assert code == 2
+    assert "edges.txt: has further columns: since; expected the two ends of an edge only" in out
+    assert "import it with --weights ignore to leave them out" in out
+
+
+def test_strict_says_what_to_do_with_repeats(import_):
+    edges, nodes = edges_csv("0,1\n3,3\n"), nodes_of(label=LABELS, height=HEIGHTS)
+    code, out = import_(edges, nodes, "--strict")
+    assert code == 2
+    assert out.endswith("as --strict says; edit the files, or import without --strict\n")
+    _, out = import_(edges, nodes_of(label=LABELS, height=HEIGHTS, note=["n"] * NODES), "--strict")
+    assert "or name the columns that may be left out with --ignore or --weights ignore" in out

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import tokenize
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path, PurePosixPath
 from typing import Any, NoReturn
 
@@ -159,6 +159,26 @@ def edges_of(adjacency: Any, source: Source, where: object) -> NDArray[Any]:
         if len(other):
             raise_weighted(f"has an edge of weight {adjacency.data[other[0]]:g}", where)
     return edges if adjacency.data.all() else edges[:, adjacency.data != 0]
+
+
+def raise_further_columns(columns: Iterable[object], where: object) -> NoReturn:
+    """Raise the error of an edge table that has more than the two ends, as weights or dates.
+
+    Parameters
+    ----------
+    columns : iterable
+        What the further ones are called.
+    where : object
+        The file.
+
+    Raises
+    ------
+    GrandPlusError
+    """
+    found = f"has further columns: {', '.join(map(str, columns))}"
+    expected = "the two ends of an edge only, as the method uses nothing else of edges"
+    fix = "import it with --weights ignore (source.read.weights in the card) to leave them out: every edge counts once"
+    raise GrandPlusError(found, where=where, expected=expected, fix=fix)
 
 
 def raise_weighted(found: str, where: object) -> NoReturn:

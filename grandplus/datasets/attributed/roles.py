@@ -9,6 +9,7 @@ from grandplus.datasets.attributed.graph import EMPTY, NUMBERS, VECTORS, Attribu
 from grandplus.datasets.source import Reading
 from grandplus.datasets.tables.names import IDS, LABELS
 from grandplus.runtime.errors import GrandPlusError
+from grandplus.runtime.validation import did_you_mean
 
 OWN_IDS = "id"  # what --id may say for the ids that the format itself has
 _NAMES = ("label", "name")
@@ -63,7 +64,12 @@ def reading_of(graph: AttributedGraph, asked: Reading, classes: tuple[str, ...] 
 def _attribute(graph: AttributedGraph, asked: str | int) -> str:
     if str(asked) not in graph.attributes:
         held = ", ".join(list(graph.attributes)[:_LISTED]) or "no attributes"
-        raise GrandPlusError(f"has no attribute {asked} of nodes", where=graph.where, expected=held)
+        raise GrandPlusError(
+            f"has no attribute {asked} of nodes",
+            where=graph.where,
+            expected=held,
+            fix=did_you_mean(asked, graph.attributes),
+        )
     return str(asked)
 
 

@@ -17,7 +17,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from grandplus.datasets.account import Account, FileAccount
-from grandplus.datasets.arrays.checks import raise_weighted
+from grandplus.datasets.arrays.checks import raise_further_columns
 from grandplus.datasets.arrays.masks import splits_of
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import Reading, Source
@@ -43,7 +43,7 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
     edges, nodes = _tables(folder, files)
     others = [str(edges.named(column)) for column in range(edges.width) if edges.named(column) not in ENDS]
     if others and source.read.weights is None:
-        raise_weighted(f"has more than two columns: {', '.join(others[:10])}", edges.file)
+        raise_further_columns(others[:10], edges.file)
     label = source.read.label or LABEL
     starts, stops, ids = same_type(
         *ids_of(edges, [edges.column(end) for end in ENDS]), *ids_of(nodes, [nodes.column(NODE)])

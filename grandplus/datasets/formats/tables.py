@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from grandplus.datasets.account import NOT_READ, Account, FileAccount, Ids
-from grandplus.datasets.arrays.checks import raise_weighted
+from grandplus.datasets.arrays.checks import raise_further_columns
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import NO_IDS, Reading, Source
 from grandplus.datasets.tables import feature_files
@@ -123,8 +123,7 @@ def _edges(folder: Path, how: Reading) -> tuple[Table, list[int]]:
     others = [column for column in range(edges.width) if column not in (*ends, *edges.index)]
     others = [column for column in others if not edges.is_empty(column)]
     if others and how.weights is None:
-        listed = ", ".join(str(edges.named(column)) for column in others[:10])
-        raise_weighted(f"has more than two columns: {listed}", edges.file)
+        raise_further_columns(map(edges.named, others[:10]), edges.file)
     return edges, ends
 
 

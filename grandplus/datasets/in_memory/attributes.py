@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from grandplus.datasets.attributed.graph import NUMBERS, VECTORS, as_number, feature_columns, kind_of
 from grandplus.datasets.tables.names import IDS, LABELS
 from grandplus.runtime.errors import ArgumentError
+from grandplus.runtime.validation import did_you_mean
 
 _NAME = "name"  # what igraph calls the ids of vertices
 _LISTED = 20
@@ -55,6 +56,7 @@ class NodeAttributes:
             held = ", ".join(list(self.values)[:_LISTED])
             found = "none is called label or class" if name is None else f"none is called {name}"
             fix = f"say y={next(iter(self.values))!r}" if len(self.values) == 1 else "name the one of the class as y"
+            fix = did_you_mean(name or "", self.values) or fix
             raise ArgumentError(f"nodes have the attributes {held}, and {found}", where="graph", fix=fix)
         return self.values[named]
 

@@ -155,7 +155,8 @@ class EdgeReader:
         further = [repr(frame.columns[position]) for position in columns if position not in ends]
         if further and not self.ignore:
             fix = f'say edge_weights="{IGNORE}" to leave further columns out'
-            raise ArgumentError(f"{further[0]} is a further column", where="edges", expected=_UNWEIGHTED, fix=fix)
+            found = f"has further columns: {', '.join(further[:SHOWN_COLUMNS])}"
+            raise ArgumentError(found, where="edges", expected="the two ends of an edge only", fix=fix)
         return np.stack([self._rows(np.asarray(column(frame, end)), "edges") for end in ends])
 
     def _rows(self, names: Sequence[Any] | NDArray[Any], where: str) -> NDArray[np.int64]:

@@ -53,6 +53,16 @@ def without(frame: Any, positions: Sequence[int]) -> Any:
     return frame.select([frame.columns[position] for position in rest])
 
 
+def columns_of_text(frame: Any) -> list[int]:
+    """The positions of columns that hold something else than numbers, or true and false."""
+    pandas = is_pandas(frame)
+    numeric = (
+        getattr(kind, "kind", "O") in "biuf" if pandas else kind.is_numeric() or str(kind) == "Boolean"
+        for kind in frame.dtypes
+    )
+    return [position for position, is_numeric in enumerate(numeric) if not is_numeric]
+
+
 def frame_values(frame: Any) -> NDArray[Any]:
     """The numbers of a DataFrame.
 
@@ -70,14 +80,10 @@ def frame_values(frame: Any) -> NDArray[Any]:
     ArgumentError
         A column holds something else than numbers.
     """
-    for name, kind in zip(frame.columns, frame.dtypes, strict=True):
-        numeric = (
-            getattr(kind, "kind", "O") in "biuf" if is_pandas(frame) else kind.is_numeric() or str(kind) == "Boolean"
-        )
-        if not numeric:
-            expected = "numbers"
-            fix = "encode it as numbers, or leave it out; a column of ids is called id, or made the index"
-            raise ArgumentError(f"column {name!r} holds {kind}", where="X", expected=expected, fix=fix)
+    for place in columns_of_text(frame):
+        found = f"column {frame.columns[place]!r} holds {list(frame.dtypes)[place]}"
+        fix = "encode it as numbers, or leave it out; a column of ids is called id, or made the index"
+        raise ArgumentError(found, where="X", expected="numbers", fix=fix)
     try:
         if not is_pandas(frame):
             columns = [np.asarray(one.to_numpy(), np.float64) for one in frame.get_columns()]

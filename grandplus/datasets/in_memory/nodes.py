@@ -9,10 +9,20 @@ import numpy as np
 
 from grandplus.datasets.in_memory.arrays import as_matrix
 from grandplus.datasets.in_memory.attributes import NodeAttributes, is_igraph, node_attributes, usual_label
-from grandplus.datasets.in_memory.frames import column, column_names, frame_values, is_frame, is_pandas, without
+from grandplus.datasets.in_memory.frames import (
+    column,
+    column_names,
+    columns_of_text,
+    frame_values,
+    is_frame,
+    is_pandas,
+    without,
+)
 from grandplus.datasets.in_memory.ids import NodeIds
 from grandplus.datasets.tables.names import ends_by_name, is_id, is_index
+from grandplus.datasets.tables.numbers import are_dates
 from grandplus.runtime.errors import ArgumentError
+from grandplus.runtime.validation import did_you_mean
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,13 +119,32 @@ def _of_frame(graph: Any, frame: Any, y: Any) -> GivenNodes:
             frame = without(frame, [place])
     names = column_names(frame)
     label = usual_label(names) if y is None else y
+    if label is None:
+        _check_labels_elsewhere(graph, frame)
     if isinstance(label, str) and label not in names and node_attributes(graph) is None:
-        raise ArgumentError(f"y is {label!r}", expected=f"labels, or a column of X: {', '.join(names[:20])}")
+        expected = f"labels, or a column of X: {', '.join(names[:20])}"
+        raise ArgumentError(f"y is {label!r}", expected=expected, fix=did_you_mean(label, names))
     if isinstance(label, str) and label in names:
         place = names.index(label)
         y, frame = column(frame, place), without(frame, [place])
     texts = list(frame.columns) if all(isinstance(name, str) for name in frame.columns) else None
     return GivenNodes(frame_values(frame), texts, y, ids, len(frame))
+
+
+def _check_labels_elsewhere(graph: Any, frame: Any) -> None:
+    """Without y and a usual name, check that the graph has the labels, or that no column of text may have them."""
+    attributes, texts = node_attributes(graph), columns_of_text(frame)
+    if not texts or (attributes is not None and usual_label(list(attributes.values)) is not None):
+        return
+    likely = [str(frame.columns[place]) for place in texts if _has_few_words(column(frame, place))]
+    fix = f"if {' or '.join(likely)} is the class, say y={likely[0]!r}" if likely else ""
+    raise ArgumentError("y is missing", expected="labels, or the name of the column of X that has them", fix=fix)
+
+
+def _has_few_words(series: Any) -> bool:
+    """Whether a column has text that repeats, and no dates."""
+    words = [word for word in np.asarray(series).tolist() if isinstance(word, str)]
+    return 2 <= len(set(words)) <= len(words) // 2 and not are_dates(words)
 
 
 def _ends(graph: Any) -> set[Any] | None:

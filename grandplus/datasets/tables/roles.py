@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -36,7 +36,7 @@ from grandplus.datasets.tables.parquet import is_parquet
 from grandplus.datasets.tables.split_columns import columns_of_split, is_part, split_columns
 from grandplus.datasets.tables.table import Table
 from grandplus.runtime.errors import GrandPlusError
-from grandplus.runtime.validation import Column
+from grandplus.runtime.validation import Column, did_you_mean
 
 _FEATURES = (".npy", ".npz", ".json")
 _BY_POSITION = (".npy", ".npz")  # a row for each line of the node table
@@ -69,6 +69,8 @@ def roles_of(files: list[Path], asked: Reading) -> Reading | None:
     if asked.edges is not None and asked.edges == asked.nodes:
         raise GrandPlusError(f"--edges and --nodes are both {asked.edges}", expected="two tables")
     tables = {file.relative_to(folder).as_posix(): look(file) for file in files if file not in beside}
+    if asked.nodes is not None and asked.nodes not in tables:
+        _raise_no_table("nodes", asked.nodes, tables)
     edges = _edges(tables, asked)
     rest = [table for table in tables.values() if table.file != edges.file]
     lists = [table for table in rest if _has_lists(table.file)]
@@ -220,7 +222,8 @@ def _position(side: Side, column: Column) -> int:
         return side.names.index(str(column))
     if isinstance(column, int) and column <= side.table.width:
         return column - 1
-    raise GrandPlusError(f"has no column {column}", where=side.table.file, expected=", ".join(side.names))
+    expected, fix = ", ".join(side.names), did_you_mean(column, side.names)
+    raise GrandPlusError(f"has no column {column}", where=side.table.file, expected=expected, fix=fix)
 
 
 def _has_features(nodes: Side, ident: int, asked: Reading) -> bool:
@@ -268,13 +271,18 @@ def _columns_of_nodes(nodes: Table, ident: int | None, asked: Reading, *, in_tab
 def _edges(tables: dict[str, Table], asked: Reading) -> Table:
     if asked.edges is not None:
         if asked.edges not in tables:
-            raise GrandPlusError(f"--edges is {asked.edges!r}", expected=f"one of {', '.join(tables)}")
+            _raise_no_table("edges", asked.edges, tables)
         return tables[asked.edges]
     points = {name: _like_edges(table) for name, table in tables.items()}
     best = [name for name in points if points[name] == max(points.values())]
     if len(best) > 1:
         raise GrandPlusError(f"{' and '.join(best)} look like tables of edges alike", fix="name one with --edges")
     return tables[best[0]]
+
+
+def _raise_no_table(option: str, name: str, tables: dict[str, Table]) -> NoReturn:
+    expected = f"one of {', '.join(tables)}"
+    raise GrandPlusError(f"--{option} is {name!r}", expected=expected, fix=did_you_mean(name, tables))
 
 
 def _like_edges(table: Table) -> int:

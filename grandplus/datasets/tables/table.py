@@ -24,7 +24,7 @@ from grandplus.datasets.tables.quotes import BLOCK, Quoted
 from grandplus.datasets.tables.text import open_text, raise_no_utf8
 from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.progress import Progress, Silent
-from grandplus.runtime.validation import Column
+from grandplus.runtime.validation import Column, did_you_mean
 
 _NEAR_TOP = 20  # lines
 _SHOWN = 60  # characters of a line that isn't data
@@ -95,7 +95,7 @@ class Table:
             return wanted - 1
         held = ", ".join(self.names) if self.names else f"no header, so columns 1 to {self.width}"
         found = f"has no column {wanted}" if self.names is None or wanted not in self.names else f"has {wanted} twice"
-        raise GrandPlusError(found, where=self.file, expected=held)
+        raise GrandPlusError(found, where=self.file, expected=held, fix=did_you_mean(wanted, self.names or []))
 
     def named(self, column: int) -> Column:
         """What a card calls a column: its name, or its number from 1 if there is no header."""

@@ -276,7 +276,7 @@ def test_what_are_no_features_is_told_in_a_line(features, words):
         (
             {"source": ["a"], "target": ["b"], "weight": [2]},
             "abcd",
-            "edges: 'weight' is a further column; expected edges without",
+            "edges: has further columns: 'weight'; expected the two ends",
         ),
         (
             {"a": ["a"], "b": ["b"], "c": ["c"]},
@@ -349,3 +349,22 @@ def test_data_of_pytorch_geometric():
     for wrong in (data.Data(x=torch.tensor(X)), data.HeteroData()):
         with pytest.raises(ArgumentError, match=r"graph is a (Hetero)?Data; expected"):
             inputs_of(wrong, X, Y)
+
+
+SEGMENTS = {"segment": ["a", "b"] * 4, "name": [f"n{i}" for i in range(8)], "since": ["2020-01-31"] * 8}
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_column_of_text_may_be_the_missing_y(library):
+    library = pytest.importorskip(library).DataFrame
+    edges = library({"source": [0, 1], "target": [1, 2]})
+    with pytest.raises(ArgumentError, match=r"y is missing; .*; if segment is the class, say y='segment'"):
+        inputs_of(edges, library({"x": range(8), **SEGMENTS}))
+    with pytest.raises(ArgumentError, match=r"y is missing; expected labels, or the name of the column of X"):
+        inputs_of(edges, library({"x": range(8), "name": SEGMENTS["name"]}))
+    with pytest.raises(ArgumentError, match=r"y is 'Segmnt'; .*; did you mean segment?"):
+        inputs_of(edges, library({"x": range(8), **SEGMENTS}), "Segmnt")
+    with pytest.raises(ArgumentError, match=r"column 'name' holds .*; expected numbers"):
+        inputs_of(edges, library({"x": range(8), "name": SEGMENTS["name"]}), [0, 1] * 4)
+    with pytest.raises(ArgumentError, match=r"edges: has further columns: 'since'; expected the two ends"):
+        inputs_of(library({"source": [0], "target": [1], "since": ["2020-01-31"]}), np.eye(8), [0, 1] * 4)
