@@ -32,6 +32,7 @@ from grandplus.datasets.tables.roles import roles_of
 from grandplus.datasets.tables.spellings import check_spellings
 from grandplus.datasets.tables.split_columns import columns_of_split, split_in
 from grandplus.datasets.tables.table import Table, unused_columns
+from grandplus.datasets.tables.without_ids import check_counts_from_0
 from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.validation import Column
 
@@ -64,6 +65,8 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
     listed = len(ids)
     if table is not None:
         check_unique(ids, table)
+    if table is not None and how.id == NO_IDS:
+        check_counts_from_0([starts, stops], edges, table)
     labels, classes = _labels(table, how.label, listed, source)
     lists = None if table is None or how.features is None else feature_files.lists_by_id(folder / how.features)
     if lists is not None:

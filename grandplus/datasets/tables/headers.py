@@ -35,39 +35,40 @@ def header_of_edges(edges: Side, nodes: Side | None, ident: int | None, asked: b
     like_ids = like_ids and not {text.lower() for text in first} & HEADS
     by_name = bool(pairs) and not like_ids
     if nodes is None or ident is None:
-        return _asked_or(asked, says_header(edges))
+        above_numbers = sum(_is_text_above_numbers(edges, column) for column in range(edges.table.width)) > 1
+        return (above_numbers and by_name) or asked_or(asked, says_header(edges))
     shares = overlap(edges, nodes, ident).shares
     columns = [column for column, share in shares.items() if share > 0]
     if not columns:
         stranger = not any(_knows(nodes, ident, text) for text in first)
-        return _asked_or(asked, by_name or says_header(edges) if stranger else None, edges, "names a node")
+        return asked_or(asked, by_name or says_header(edges) if stranger else None, edges, "names a node")
     below = pa.chunked_array([edges.values[column] for column in columns], pa.large_string())
-    if _counts_columns(edges) and _names_nothing_below(edges, nodes, ident, columns, below):
-        return _asked_or(asked, True)
+    if counts_columns(edges) and _names_nothing_below(edges, nodes, ident, columns, below):
+        return asked_or(asked, True)
     known = [first[c] for c in columns if _knows(nodes, ident, first[c]) or has(below, first[c])]
     typed = [c for c in range(edges.table.width) if _is_of_other_type(edges, c)]
     if known:
-        counts = (len(first) > 2 and _counts_columns(edges)) or _is_size_of_graph(edges, columns)
+        counts = (len(first) > 2 and counts_columns(edges)) or _is_size_of_graph(edges, columns)
         doubtful = by_name or counts or any(column not in columns for column in typed)
         usual = all(shares[column] == 1 for column in columns)  # the other lines name known nodes at both ends
         if doubtful or (len(known) < min(2, len(columns)) and (complete or typed or usual)):
-            return _asked_or(asked, None, edges, f"names node {known[0]}")
+            return asked_or(asked, None, edges, f"names node {known[0]}")
         return False
     if typed or _has_empty_name(edges):
         return True
     if like_ids or any(first.count(text) > 1 and not is_id(text) and not is_number(text) for text in first):
-        return _asked_or(asked, None, edges, "may be ids, or names of columns")
+        return asked_or(asked, None, edges, "may be ids, or names of columns")
     if by_name or any(is_no_end(name) for name in first):
         return True
     if all(map(is_number, first)):
         if complete or _is_size(edges) or all(shares[column] == 1 for column in columns):
-            return _asked_or(asked, None, edges, f"names no node of {nodes.table.file.name}")
+            return asked_or(asked, None, edges, f"names no node of {nodes.table.file.name}")
         return False
     if sum(shares[column] == 1 for column in columns) > 1:
         return True
     if all(_is_of_a_shape_below(edges, column) for column in columns):
-        return _asked_or(asked, False)
-    return _asked_or(asked, None, edges, f"names no node of {nodes.table.file.name}")
+        return asked_or(asked, False)
+    return asked_or(asked, None, edges, f"names no node of {nodes.table.file.name}")
 
 
 def header_of_nodes(nodes: Side, edges: Side, ident: int, ends: Iterable[int], asked: bool | None) -> bool:
@@ -95,66 +96,29 @@ def header_of_nodes(nodes: Side, edges: Side, ident: int, ends: Iterable[int], a
     known = has(joined, first[ident])
     if not known and edges.first is not None and edges.header is False:
         known = first[ident] in [edges.first[end] for end in ends]
-    recurs = any(_recurs(nodes, column) for column in others)
+    recurs = any(comes_again(nodes, column) for column in others)
     if (named or typed) and (known or recurs):
         why = f"has {first[ident]}, which the edges name" if known else "has a value that comes again below"
-        return _asked_or(asked, None, nodes, why)
-    if _counts_columns(nodes) and not has(joined, first[ident]) and _is_above_other_ids(nodes, ident, joined):
-        return _asked_or(asked, True)
-    if known and len(first) > 2 and _counts_columns(nodes):
-        return _asked_or(asked, None, nodes, "counts the columns")
-    if named and all(_is_number_above_numbers(nodes, column) for column in others):
-        return _asked_or(asked, None, nodes, "has a word, but numbers above numbers, too")
+        return asked_or(asked, None, nodes, why)
+    if counts_columns(nodes) and not has(joined, first[ident]) and _is_above_other_ids(nodes, ident, joined):
+        return asked_or(asked, True)
+    if known and len(first) > 2 and counts_columns(nodes):
+        return asked_or(asked, None, nodes, "counts the columns")
+    if named and all(is_number_above_numbers(nodes, column) for column in others):
+        return asked_or(asked, None, nodes, "has a word, but numbers above numbers, too")
     if named or typed or known or recurs:
         return named or typed
     if _is_text_above_numbers(nodes, ident):
-        return _asked_or(asked, True)
-    if all(map(is_number, first)) or any(_is_number_above_numbers(nodes, column) for column in others):
-        return _asked_or(asked, False)
+        return asked_or(asked, True)
+    if all(map(is_number, first)) or any(is_number_above_numbers(nodes, column) for column in others):
+        return asked_or(asked, False)
     below = [row[ident] or "" for row in nodes.below]
     if len(below) and contains(joined, below).all():
         return True
-    return _asked_or(asked, None, nodes, f"has {first[ident]}, which the first edges don't name")
+    return asked_or(asked, None, nodes, f"has {first[ident]}, which the first edges don't name")
 
 
-def header_without_ids(nodes: Side, edges: Side, asked: bool | None) -> bool:
-    """Whether the first line of a table without ids is a header.
-
-    Parameters
-    ----------
-    nodes, edges : Side
-    asked : bool or None
-        What --header says.
-    """
-    if nodes.first is None:
-        return True
-    says, recurs = says_header(nodes), any(_recurs(nodes, column) for column in range(nodes.table.width))
-    numbers = any(_is_number_above_numbers(nodes, column) for column in range(nodes.table.width))
-    if not (says or recurs or numbers) and _is_above_all_nodes(nodes, edges):
-        return _asked_or(asked, True)
-    if says == (recurs or numbers):
-        return _asked_or(asked, None, nodes, "says nothing of it" if not says else "has a value that comes again below")
-    return says
-
-
-def _is_above_all_nodes(nodes: Side, edges: Side) -> bool:
-    """Whether the lines below the first one are as many as the nodes that edges name, and only the first has no class.
-
-    Each class below comes twice at least.
-    """
-    ends = next(iter(ends_by_name(edges.names)), tuple(edges.columns) if edges.table.width == 2 else ())
-    names = [text for end in ends for text in edges.values[end].to_pylist()]
-    values = [row[-1] for row in nodes.below]
-    return (
-        bool(names)
-        and edges.rows is not None
-        and all(map(str.isdecimal, names))
-        and max(map(int, names)) + 1 == nodes.rows
-        and all(values.count(value) > 1 for value in set(values))
-    )
-
-
-def _asked_or(asked: bool | None, guess: bool | None, side: Side | None = None, why: str = "") -> bool:
+def asked_or(asked: bool | None, guess: bool | None, side: Side | None = None, why: str = "") -> bool:
     """What the user says, else the guess; without one it is refused."""
     if asked is not None or guess is not None:
         return bool(guess if asked is None else asked)
@@ -186,7 +150,7 @@ def _is_number_above_text(side: Side, column: int) -> bool:
     return bool(values) and is_number((side.first or [""])[column]) and not any(map(is_number, values))
 
 
-def _is_number_above_numbers(side: Side, column: int) -> bool:
+def is_number_above_numbers(side: Side, column: int) -> bool:
     values = _filled(side, column)
     return bool(values) and is_number((side.first or [""])[column]) and all(map(is_number, values))
 
@@ -200,7 +164,7 @@ def _is_of_other_type(side: Side, column: int) -> bool:
     return _is_text_above_numbers(side, column) or _is_number_above_text(side, column)
 
 
-def _counts_columns(side: Side) -> bool:
+def counts_columns(side: Side) -> bool:
     """0, 1, 2, …: the names that pandas gives to columns without any; or numbers of nodes."""
     first = side.first or []
     return first == [str(number) for number in range(len(first))]
@@ -211,7 +175,7 @@ def _names_nothing_below(edges: Side, nodes: Side, ident: int, columns: list[int
     known, first = nodes.values[ident], edges.first or []
     if any(has(known, first[c]) or has(below, first[c]) for c in columns) or has(known, str(len(first))):
         return False  # 0 and 1 may be nodes, too, if the others are 2, 3, …
-    if nodes.first is not None and nodes.header is not True and not _counts_columns(nodes):
+    if nodes.first is not None and nodes.header is not True and not counts_columns(nodes):
         known = pa.concat_arrays([known, pa.array([nodes.first[ident]], pa.large_string())])
         if any(has(known, first[c]) for c in columns):
             return False
@@ -259,7 +223,7 @@ def _begins_with_index(side: Side) -> bool:
     return first[0] == "" and len(first) > 2 and bool(below) and all(below)
 
 
-def _recurs(side: Side, column: int) -> bool:
+def comes_again(side: Side, column: int) -> bool:
     """Whether the first line has a text that other lines have, too: a class, not the name of a column."""
     first = (side.first or [""])[column]
     return bool(first) and not is_number(first) and any(row[column] == first for row in side.below)

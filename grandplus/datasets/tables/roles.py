@@ -14,11 +14,7 @@ from grandplus.datasets.source import NO_IDS, Reading
 from grandplus.datasets.tables.columns import check_edges, check_kinds, ends_of, id_column
 from grandplus.datasets.tables.evidence import Overlap, Side, contains, overlap
 from grandplus.datasets.tables.features import text_columns
-from grandplus.datasets.tables.headers import (
-    header_of_edges,
-    header_of_nodes,
-    header_without_ids,
-)
+from grandplus.datasets.tables.headers import header_of_edges, header_of_nodes
 from grandplus.datasets.tables.label_column import label_column, mostly_numbers
 from grandplus.datasets.tables.look import look
 from grandplus.datasets.tables.marked import take_marked_data, take_named_header
@@ -35,6 +31,7 @@ from grandplus.datasets.tables.numbers import is_number
 from grandplus.datasets.tables.parquet import is_parquet
 from grandplus.datasets.tables.split_columns import columns_of_split, is_part, split_columns
 from grandplus.datasets.tables.table import Table
+from grandplus.datasets.tables.without_ids import header_without_ids
 from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.validation import Column, did_you_mean
 
@@ -129,8 +126,8 @@ def _found(edges_table: Table, nodes_table: Table | None, asked: Reading, *, bes
     elif asked.id == NO_IDS:
         nodes, ident = Side(nodes_table.file, header=_by_columns([asked.label], said), whole=True), None
         edges.header = _decided(edges, header_of_edges(edges, None, None, said, complete=True))
-        nodes.header = _decided(nodes, header_without_ids(nodes, edges, said))
         ends = _ends(edges, asked, None, complete=True, numbers=None)
+        nodes.header = _decided(nodes, header_without_ids(nodes, edges, ends, said))
     else:
         nodes = Side(nodes_table.file, header=_by_columns([asked.id, asked.label, *asked.ignore], said), whole=True)
         take_named_header(nodes, [asked.id, asked.label, *asked.ignore])
