@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from own import NODES, edges_csv, imported
 
@@ -201,3 +203,46 @@ def test_a_matrix_by_another_name_is_refused(tmp_path, monkeypatch, capsys, chec
     code, out = imported(tmp_path, monkeypatch, capsys, checkout, edges, NUMBERS)
     assert code == 2
     assert "is a matrix of MatrixMarket; give it a name that ends with .mtx" in out
+
+
+NAMES = ["Ann", "Bea", "Cy", "Dan", "Eve", "Flo", "Gus", "Hal", "Ida", "Joe", "Kim", "Lea"]
+
+
+def named_ring(spell: Callable[[int], str]) -> tuple[str, str]:
+    """A ring's edges without a header, and a table of labels."""
+    edges = "".join(f"{spell(u)}\t{spell(v)}\n" for u, v in RING)
+    return edges, "id,label\n" + "".join(f"{spell(node)},{'ab'[node % 2]}\n" for node in range(NODES))
+
+
+@pytest.mark.parametrize(
+    ("first", "spell"),
+    [("Zoe\tMax", NAMES.__getitem__), ("p98\tp99", "p{}".format), ("Zoe Ray\tMax Ray", lambda i: f"{NAMES[i]} Ray")],
+)
+def test_an_edge_of_unknown_nodes_above_known_ones_is_no_header(tmp_path, monkeypatch, capsys, checkout, first, spell):
+    edges, nodes = named_ring(spell)
+    given = tmp_path, monkeypatch, capsys, checkout, f"{first}\n{edges}", nodes, "--features", "degree"
+    code, out = imported(*given)
+    assert code == 2
+    assert "names no node of nodes.csv, and may be a header or data; say --header yes or --header no" in out
+    code, out = imported(*given, "--header", "yes")
+    assert code == 0
+    assert "edges     12, of 12 entries" in out
+    code, out = imported(*given, "--header", "no", "--id", "id", "--replace")
+    assert code == 0
+    assert "nodes     14, from " in out
+    assert "edges     13, of 13 entries" in out
+
+
+@pytest.mark.parametrize(
+    ("first", "spell"),
+    [("source\ttarget", NAMES.__getitem__), ("one\tother", "p{}".format), ("Person\tName", NAMES.__getitem__)],
+)
+def test_usual_words_and_words_above_ids_with_digits_are_a_header(
+    tmp_path, monkeypatch, capsys, checkout, first, spell
+):
+    edges, nodes = named_ring(spell)
+    given = tmp_path, monkeypatch, capsys, checkout, f"{first}\n{edges}", nodes, "--features", "degree"
+    code, out = imported(*given)
+    assert code == 0
+    assert "nodes     12, from " in out
+    assert "edges     12, of 12 entries" in out

@@ -65,8 +65,10 @@ def header_of_edges(edges: Side, nodes: Side | None, ident: int | None, asked: b
             return asked_or(asked, None, edges, f"names no node of {nodes.table.file.name}")
         return False
     if sum(shares[column] == 1 for column in columns) > 1:
-        return True
-    if all(_is_of_a_shape_below(edges, column) for column in columns):
+        usual = bool({text.lower() for text in first} & HEADS)
+        if usual or not all(_is_composed_as_below(edges, column) for column in columns):
+            return True
+    elif all(_is_of_a_shape_below(edges, column) for column in columns):
         return asked_or(asked, False)
     return asked_or(asked, None, edges, f"names no node of {nodes.table.file.name}")
 
@@ -202,8 +204,13 @@ def _is_size_of_graph(side: Side, ends: list[int]) -> bool:
 
 def _is_of_a_shape_below(side: Side, column: int) -> bool:
     """Whether the first line has a text with digits that is composed as another one is: p7 as p12."""
+    return "9" in _shape((side.first or [""])[column]) and _is_composed_as_below(side, column)
+
+
+def _is_composed_as_below(side: Side, column: int) -> bool:
+    """Whether the first line has a text that is composed as another one is: p7 as p12, Zoe as Max."""
     shape = _shape((side.first or [""])[column])
-    return "9" in shape and any(_shape(row[column] or "") == shape for row in side.below)
+    return any(_shape(row[column] or "") == shape for row in side.below)
 
 
 def _shape(text: str) -> str:
