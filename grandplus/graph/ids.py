@@ -148,11 +148,11 @@ def hint(known: pa.Array, key: Key) -> str:
     Examples
     --------
     >>> hint(pa.array(["ann", "bob"]), "anna"), hint(pa.array(["ann", "bob"]), "zoe")
-    ('the nearest are ann', 'ids are like ann, bob')
+    ('the nearest is ann', 'ids are like ann, bob')
     """
     nearest = _nearest(known, key)
     named = ", ".join(map(str, nearest or known[:NAMED_IDS].to_pylist()))
-    return f"the nearest are {named}" if nearest else f"ids are like {named}"
+    return f"the nearest {'is' if len(nearest) == 1 else 'are'} {named}" if nearest else f"ids are like {named}"
 
 
 def _nearest(known: pa.Array, key: Key) -> list[Key]:

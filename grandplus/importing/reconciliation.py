@@ -11,6 +11,7 @@ from grandplus.datasets.account import DRAWING, NO_DATA, NOT_READ, OF_EDGES, Acc
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import Reading
 from grandplus.graph.graph import Graph
+from grandplus.runtime.sizes import counted
 
 _BY_THEMSELVES = ("(an index)", "(empty)", DRAWING, NO_DATA)  # they hold nothing to be used
 
@@ -58,10 +59,16 @@ def left_out(raw: RawGraph, graph: Graph, asked: Reading) -> list[str]:
     list of str
     """
     entries = Entries.of(raw, graph)
-    dropped = {"entries that repeat an edge": entries.repeated, "self-loops": entries.loops, **raw.account.dropped}
+    merged = [
+        counted(entries.repeated, "entry that repeats an edge", "entries that repeat an edge")
+        if entries.repeated
+        else "",
+        counted(entries.loops, "self-loop", "self-loops") if entries.loops else "",
+    ]
     unused = [column for column in raw.account.unused if not _is_on_purpose(column, raw.account, asked)]
     return [
-        *(f"{count:,} {what}" for what, count in dropped.items() if count),
+        *filter(None, merged),
+        *(f"{count:,} {what}" for what, count in raw.account.dropped.items() if count),
         *_only_in_edges(raw.account),
         *_unread(raw.account),
         *(name if name.endswith(NOT_READ) or name.startswith("--") else f"column {name}" for name in unused),
@@ -117,7 +124,7 @@ def _directed(edges: NDArray[Any], nodes: int) -> int:
 
 
 def _file(file: FileAccount) -> str:
-    skipped = [f"{what} ({count:,} {'line' if count == 1 else 'lines'})" for what, count in file.skipped.items()]
+    skipped = [f"{what} ({counted(count, 'line', 'lines')})" for what, count in file.skipped.items()]
     return f"{file.file}: {file.read:,} {file.kind}" + (f", beside {', '.join(skipped)}" if skipped else "")
 
 
@@ -127,11 +134,15 @@ def _only_in_edges(account: Account) -> list[str]:
     if ids is None or not ids.only_edges:
         return []
     more = ", …" if ids.only_edges > len(ids.examples) else ""
-    return [f"{ids.only_edges:,} ids that only edges name ({', '.join(ids.examples)}{more})"]
+    return [f"{counted(ids.only_edges, 'id', 'ids')} that only edges name ({', '.join(ids.examples)}{more})"]
 
 
 def _unread(account: Account) -> list[str]:
-    return [f"{count:,} values of {column} that are no numbers" for column, count in account.unread.items() if count]
+    return [
+        counted(count, f"value of {column} that is no number", f"values of {column} that are no numbers")
+        for column, count in account.unread.items()
+        if count
+    ]
 
 
 def _is_on_purpose(column: str, account: Account, asked: Reading) -> bool:

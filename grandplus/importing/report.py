@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from scipy import sparse
 
 from grandplus.datasets.raw import RawGraph
@@ -15,6 +19,7 @@ from grandplus.graph.splits import Splits
 from grandplus.importing.reconciliation import Entries, reconciliation
 from grandplus.pipeline.settings import Settings
 
+_INDEX = re.compile(r"__index_level_\d+__")  # as pandas calls it in Parquet
 LISTED_CLASSES = 8  # at most
 MATLAB = "matlab"  # the format in which classes are counted from 1
 MIN_CLASSES_TO_DOUBT = 3  # of two classes 0 is one
@@ -49,9 +54,10 @@ def report(raw: RawGraph, graph: Graph, splits: Splits, settings: Settings, orde
     read = settings.source.read.model_dump(exclude_defaults=True)
     details = f", read with {', '.join(f'{key}: {_short(value)}' for key, value in read.items())}" if read else ""
     ids = graph.node_ids
+    first, last = pc.min_max(pa.array(ids)).as_py().values()
     lines = {
         "format": settings.source.format + details,
-        "nodes": f"{len(ids):,}, from {ids[0]} to {ids[-1]}",
+        "nodes": f"{len(ids):,}, from {first} to {last}",
         "edges": _edges(raw, graph),
         "classes": _classes(graph),
         "features": _features(raw, settings),
@@ -86,16 +92,21 @@ def _orders(orders: dict[str, int]) -> str:
 def _short(value: object) -> str:
     if isinstance(value, dict):
         return f"[{', '.join(f'{key} {part}' for key, part in value.items())}]"
-    return f"[{', '.join(map(str, value))}]" if isinstance(value, list | tuple) else str(value)
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_short, value))}]"
+    return "the index" if _INDEX.fullmatch(str(value)) else str(value)
 
 
 def _edges(raw: RawGraph, graph: Graph) -> str:
     entries = Entries.of(raw, graph)
+    repeated, loops = entries.repeated, entries.loops
     parts = {
         "found in one direction only, and taken for both": entries.one_way,
         "found in both directions": entries.both_ways,
-        "entries merged into others, which they repeat": entries.repeated,
-        "self-loops dropped": entries.loops,
+        "entry merged into one that it repeats"
+        if repeated == 1
+        else "entries merged into others, which they repeat": repeated,
+        "self-loop dropped" if loops == 1 else "self-loops dropped": loops,
     }
     notes = "; ".join(f"{count:,} {what}" for what, count in parts.items() if count)
     return f"{graph.facts['edges']:,}, of {entries.listed:,} entries" + (f": {notes}" if notes else "")

@@ -20,3 +20,14 @@ def size_text(size: float) -> str:
     power = min(max(int(size), 1).bit_length() // 10, len(UNITS))
     power -= power > 0 and size < 2 ** (10 * power)
     return f"{size / 2 ** (10 * power):,.2f} {UNITS[power - 1]}" if power else f"{size:,.0f} bytes"
+
+
+def counted(count: int, one: str, many: str) -> str:
+    """A number, and what there is of that number.
+
+    Examples
+    --------
+    >>> counted(1, "edge", "edges"), counted(1200, "edge", "edges")
+    ('1 edge', '1,200 edges')
+    """
+    return f"{count:,} {one if count == 1 else many}"

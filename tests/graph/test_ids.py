@@ -71,10 +71,10 @@ def test_integers_may_be_written_otherwise():
     [
         (NUMBERS, "8", "there is no node 8; .* the nearest are 7, 10, -3"),
         (NUMBERS, "9" * 25, f"there is no node {'9' * 25}; .* the nearest are 400, 10, 7"),
-        (NUMBERS, "40x", "there is no node 40x; .* the nearest are 400"),
+        (NUMBERS, "40x", "there is no node 40x; .* the nearest is 400"),
         (NUMBERS, "ann", "there is no node ann; .* ids are like 10, -3, 7"),
         (NAMES, "paper2", "there is no node paper2; .* the nearest are paper1"),
-        (NAMES, "zebro", "there is no node zebro; .* the nearest are zebra"),
+        (NAMES, "zebro", "there is no node zebro; .* the nearest is zebra"),
         (NAMES, "#", "there is no node #; .* ids are like paper1, paper12, Ärger"),
     ],
 )

@@ -8,6 +8,8 @@ import pandas as pd
 import pytest
 from own import FEW, LABELS, NODES, edges_csv, imported, nodes_csv, run_import
 
+from grandplus.importing.python import save_dataset
+
 ROWS = range(NODES)
 HEIGHTS = [node * 5 % 12 / 2 for node in ROWS]
 DATES = [f"2021-{node % 2 + 1:02d}-03" for node in ROWS]
@@ -218,3 +220,25 @@ def test_strict_says_what_to_do_with_repeats(import_):
     assert out.endswith("as --strict says; edit the files, or import without --strict\n")
     _, out = import_(edges, nodes_of(label=LABELS, height=HEIGHTS, note=["n"] * NODES), "--strict")
     assert "or name the columns that may be left out with --ignore or --weights ignore" in out
+
+
+def test_what_is_read_is_quoted_as_it_is_in_the_file(import_):
+    """A column without a name, and ids in an index of pandas."""
+    frame = pd.DataFrame({"id": ROWS, "label": LABELS, "height": HEIGHTS})
+    _, out = import_(edges_csv(), frame.to_csv().encode())
+    assert "nodes.csv: 12 nodes, beside header ',id,label,height' (1 line)" in out
+    held = io.BytesIO()
+    frame.set_index("id").rename_axis(None).set_index(pd.Index([f"n{i}" for i in ROWS])).to_parquet(held)
+    edges = edges_csv(edges=[(f"n{i}", f"n{(i + 1) % NODES}") for i in ROWS])
+    code, out = import_(edges, held.getvalue(), "--replace")
+    assert code == 0, out
+    assert "id: the index" in out
+    assert "__index_level_0__" not in out.splitlines()[0]
+
+
+@pytest.mark.parametrize("ids", [[7 * node % NODES + 5 for node in ROWS], [f"n{5 * node % NODES:02}" for node in ROWS]])
+def test_saved_nodes_are_named_from_the_smallest_to_the_largest(checkout, ids):
+    edges = pd.DataFrame({"source": ids, "target": [*ids[1:], ids[0]]})
+    features = pd.DataFrame({"height": HEIGHTS}, index=ids[::-1])
+    text = save_dataset("mine", edges, features, LABELS, root=checkout, train_per_class=2, val_per_class=2)
+    assert f"nodes     12, from {min(ids)} to {max(ids)}" in text

@@ -242,7 +242,7 @@ CASES: dict[str, tuple[dict[str, bytes], list[str], int, list[str]]] = {
         ["edges.csv: line 14 names node 99; expected an id of nodes.csv", "add the node or drop the edge"],
     ),
     "a line of three fields": (tables(edges=edges_csv("1,2,3\n")), FEW, 2, ["edges.csv: line 14 has 3 fields", "'1,2"]),
-    "an end that lacks": (tables(edges=edges_csv("1,\n")), FEW, 0, ["1 lines of edges.csv that are no edges"]),
+    "an end that lacks": (tables(edges=edges_csv("1,\n")), FEW, 0, ["1 line of edges.csv that is no edge"]),
     "one column": (tables(edges=b"1\n2\n"), FEW, 2, ["edges.csv: has one column", "for the ends of an edge"]),
     "weight column": (
         tables(edges=b"source,target,weight\n0,1,0.5\n"), FEW, 2,
@@ -252,11 +252,11 @@ CASES: dict[str, tuple[dict[str, bytes], list[str], int, list[str]]] = {
                                ["edges     1, of 1 entries", "weights: ignore"]),
     "directed": (tables(edges=edges_csv("1,0\n")), FEW, 0, ["12, of 13 entries: 11 found in one direction only, and"]),
     "duplicates and self-loops": (
-        tables(edges=edges_csv("0,1\n0,1\n5,5\n")), FEW, 0, ["12, of 15 ent", "2 entries merged", "1 self-loops dropp"],
+        tables(edges=edges_csv("0,1\n0,1\n5,5\n")), FEW, 0, ["12, of 15 ent", "2 entries merged", "1 self-loop dropp"],
     ),
     "a self-loop's node stays": (
         tables(edges=edges_csv(edges=[(0, 1), (7, 7)])), FEW, 0,
-        ["nodes     12", "1 self-loops dropped", "10 nodes without an edge"],
+        ["nodes     12", "1 self-loop dropped", "10 nodes without an edge"],
     ),
     "empty graph": (tables(edges=b"source,target\n"), FEW, 2, ["mine: no edge joins two of 12 nodes; expected a grap"]),
     "nothing but self-loops": (tables(edges=edges_csv(edges=[(3, 3)])), FEW, 2, ["mine: no edge joins two of 12 node"]),

@@ -21,10 +21,10 @@ def test_a_missing_end_is_no_edge(tmp_path, monkeypatch, capsys, checkout, end):
     assert code == 0
     assert "nodes     12, from 0 to 11" in out
     assert "edges     12, of 12 entries" in out
-    assert "dropped   1 lines of edges.txt that are no edges (line 14 has " in out
+    assert "dropped   1 line of edges.txt that is no edge (line 14 has " in out
     code, out = imported(*given, "--replace", "--strict")
     assert code == 2
-    assert "left out or merged: 1 lines of edges.txt that are no edges" in out
+    assert "left out or merged: 1 line of edges.txt that is no edge" in out
 
 
 def test_whole_numbers_beside_a_missing_end_may_be_floats(tmp_path, monkeypatch, capsys, checkout):

@@ -52,7 +52,7 @@ def test_import_ends_with_it(tmp_path, monkeypatch, capsys, checkout):
 
 @pytest.mark.parametrize(
     ("extra", "words"),
-    [("", ""), ("5,5\n", "1 self-loops"), ("0,1\n", "1 entries that repeat an edge"), ("1,0\n", "")],
+    [("", ""), ("5,5\n", "1 self-loop"), ("0,1\n", "1 entry that repeats an edge"), ("1,0\n", "")],
 )
 def test_strict_refuses_what_is_left_out(tmp_path, monkeypatch, capsys, checkout, extra, words):
     code, _, err = run(tmp_path, monkeypatch, capsys, checkout, edges_csv(extra), nodes_csv(), "--strict")

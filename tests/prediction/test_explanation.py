@@ -96,5 +96,5 @@ def test_predictions_that_are_not_there_are_named(checkout):
 
 
 def test_another_id_is_named(checkout):
-    with pytest.raises(GrandPlusError, match=r"there is no node leaf 16; .* the nearest are leaf 1"):
+    with pytest.raises(GrandPlusError, match=r"there is no node leaf 16; .* the nearest (is|are) leaf 1"):
         explain(checkout, "leaf 16")

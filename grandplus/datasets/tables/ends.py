@@ -72,7 +72,8 @@ def ends_of_edges(
         column = next(number for number, mask in enumerate(missing) if mask[rows[0]]) % len(ends)
         text = pa.chunked_array(ends[column])[int(rows[0])].as_py()
         shown = f"has {text!r} at an end" if text not in (None, "") else "has no id at an end"
-        dropped = {f"lines of {edges.file.name} that are no edges ({edges.line(int(rows[0]))} {shown})": len(rows)}
+        line, no_edge = ("line", "is no edge") if len(rows) == 1 else ("lines", "are no edges")
+        dropped = {f"{line} of {edges.file.name} that {no_edge} ({edges.line(int(rows[0]))} {shown})": len(rows)}
         edges.left_out[:] = rows.tolist()
         ends = [_without(pieces, without) for pieces in ends]
     else:

@@ -57,6 +57,7 @@ def look(file: Path, *, header: bool | None = None, skip: int | None = None, by_
     if not by_line:
         top.leave_titles(delimiter, file)
     rows = [fields_of(line, delimiter, file) for line in top.lines]
+    first = rows[0]
     narrow = len(rows) > 1 and {len(row) for row in rows[1:]} == {len(rows[0]) + 1}
     if narrow:
         rows[0] = completed_header(top.lines, rows, file)
@@ -70,7 +71,7 @@ def look(file: Path, *, header: bool | None = None, skip: int | None = None, by_
     index = tuple(c for c, name in columns if holds_index(name, c, [row[c] or "" for row in below]))
     head = top.above + bool(header) + top.ruled
     table = Table(file, names, below, len(rows[0]), delimiter, head, index, top.comments, top.rulers)
-    return replace(table, by_line=by_line)
+    return replace(table, by_line=by_line, header=first if header else [])
 
 
 def has_header(rows: list[list[str]]) -> bool:

@@ -60,6 +60,8 @@ class Table:
         How many lines are no data, by the reason; complete after a reading of all pieces.
     by_line : bool
         Whether line i is node i, so that an empty line is a node without a label, and none may be skipped.
+    header : list of str
+        The fields of the header as they are in the file, where ``names`` has one for each column; of text.
     """
 
     file: Path
@@ -75,6 +77,7 @@ class Table:
     left_out: list[int] = field(default_factory=list)
     skipped: dict[str, int] = field(default_factory=dict)
     by_line: bool = False
+    header: list[str] = field(default_factory=list)
 
     def column(self, wanted: Column) -> int:
         """The number of a column, from 0.
@@ -118,9 +121,8 @@ class Table:
         comments = self.skipped.get("comments", len(self.comments))
         shown = next((f" like {text[:_SHOWN]!r}" for text in self.comments.values()), "")
         lines = {f"comments{shown}": comments} if comments else {}
-        if self.delimiter and self.names:
-            mark = " " if self.delimiter == " " else self.delimiter
-            lines[f"header {mark.join(self.names)[:_SHOWN]!r}"] = 1
+        if self.header:
+            lines[f"header {self.delimiter.join(self.header)[:_SHOWN]!r}"] = 1
         printed = [*self.rulers, *self.footers]
         if printed:
             lines[f"rulers and footers like {printed[-1][:_SHOWN]!r}"] = len(printed)
