@@ -59,7 +59,7 @@ RIGHT: dict[str, Right] = {
     ),
     "matrix-market-size-line": Right(["--edges", "graph.mtx"], RING),
     "ogb-label-file": Right(DEGREE, RING),
-    "gml-duplicate-edge": Right(DEGREE, RING, words=["1 entries merged"]),
+    "gml-duplicate-edge": Right(DEGREE, RING, words=["1 entry merged"]),
     "gml-other-attribute": Right(DEGREE, words=["--label club"], refused=True),
     "graphml-message": Right(words=["no node has a label"], refused=True),  # read: it has two nodes, without labels
     "pyg-pt-file": Right(words=["save_dataset"], refused=True),
