@@ -8,6 +8,8 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from grandplus.runtime.dense_products import choose_kernels
+
 __version__ = "0.2.0"
 _HOME = {
     "Adjacency": "graph.adjacency",
@@ -31,6 +33,8 @@ _HOME = {
     "tune": "estimator",
 }
 __all__ = sorted(_HOME)
+
+choose_kernels()
 
 
 def __getattr__(name: str) -> Any:
