@@ -76,29 +76,3 @@ def check_not_swapped(edges: Table, nodes: Table | None) -> None:
         raise GrandPlusError(
             found, where=edges.file, expected="the ends of edges", fix=f"{fix}, or the ends with --ends"
         )
-
-
-def check_counts_no_lines(nodes: Table, features: set[int]) -> None:
-    """Without a header, a column that counts the lines may be an index that a program wrote.
-
-    Parameters
-    ----------
-    nodes : Table
-    features : set of int
-        The columns that would be features.
-
-    Raises
-    ------
-    GrandPlusError
-        One counts the lines.
-    """
-    for column in sorted(features):
-        values = nodes.values(column)
-        if (
-            not nodes.names
-            and len(values) > 1
-            and values in ([str(i + first) for i in range(len(values))] for first in (0, 1))
-        ):
-            fix = f"leave it out with --ignore {column + 1}, or give the columns names"
-            found = f"counts the lines in column {column + 1}, as an index does"
-            raise GrandPlusError(found, where=nodes.file, expected="features", fix=fix)

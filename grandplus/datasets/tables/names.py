@@ -102,11 +102,25 @@ def holds_index(name: str, column: int, values: Sequence[str]) -> bool:
     (True, False, True)
     """
     filled = any(values)
-    counts = len(values) > 1 and any(list(values) == [str(i + k) for i in range(len(values))] for k in (0, 1))
     if name.lower() in _COUNTERS:
         whole = len(set(values)) == len(values) > 1 and all(map(str.isdecimal, values))
-        return counts or (name.lower() == "index" and whole)  # of a table that was sorted or filtered
-    return is_index(name) and (column == 0 or not filled or counts or name.startswith("__"))
+        return counts(values) or (name.lower() == "index" and whole)  # of a table that was sorted or filtered
+    return is_index(name) and (column == 0 or not filled or counts(values) or name.startswith("__"))
+
+
+def counts(values: Sequence[str]) -> bool:
+    """Whether the first values of a column count its lines, from 0 or from 1.
+
+    Examples
+    --------
+    >>> counts(["0", "1"]), counts(["1.0", "2.0", "3.0"]), counts(["2", "3"]), counts(["1"]), counts(["a", "b"])
+    (True, True, False, False, False)
+    """
+    try:
+        numbers = [float(value) for value in values]
+    except ValueError:
+        return False
+    return len(numbers) > 1 and any(numbers == [i + start for i in range(len(numbers))] for start in (0, 1))
 
 
 def is_no_end(name: str) -> bool:

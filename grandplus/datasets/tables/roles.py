@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 
 from grandplus.datasets.source import NO_IDS, Reading
 from grandplus.datasets.tables.columns import check_edges, check_kinds, ends_of, id_column
+from grandplus.datasets.tables.counters import counters
 from grandplus.datasets.tables.evidence import Overlap, Side, contains, overlap
 from grandplus.datasets.tables.features import text_columns
 from grandplus.datasets.tables.headers import header_of_edges, header_of_nodes
@@ -21,7 +22,6 @@ from grandplus.datasets.tables.marked import take_marked_data, take_named_header
 from grandplus.datasets.tables.mistakes import (
     OF_EDGES,
     OF_NODES,
-    check_counts_no_lines,
     check_holds_edges,
     check_ignored,
     check_not_swapped,
@@ -256,7 +256,7 @@ def _columns_of_nodes(nodes: Table, ident: int | None, asked: Reading, *, in_tab
         ignore |= set(text_columns(nodes, spare))
         ignore |= {column for column in spare if column in nodes.index or nodes.is_empty(column) or column in same}
         ignore |= {column for column in spare if nodes.names and nodes.names[column].lower() in IDS}
-        check_counts_no_lines(nodes, set(spare) - ignore)
+        ignore |= counters(nodes, [column for column in spare if column not in ignore])
     return {
         "id": NO_IDS if ident is None else nodes.named(ident),
         "label": None if label is None else nodes.named(label),

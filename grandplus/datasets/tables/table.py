@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from grandplus.datasets.tables.lines import MARKS, fields_of, lines_of
+from grandplus.datasets.tables.names import counts
 from grandplus.datasets.tables.numbers import are_dates, is_number
 from grandplus.datasets.tables.parquet import pieces_of
 from grandplus.datasets.tables.quotes import BLOCK, Quoted
@@ -276,7 +277,7 @@ def _reason(table: Table, column: int) -> str:
     values = table.values(column)
     if table.is_empty(column):
         return " (empty)"
-    if column in table.index:
+    if column in table.index or counts(values):
         return " (an index)"
     if any(map(is_number, values)):
         return ""
