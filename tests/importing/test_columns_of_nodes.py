@@ -147,3 +147,55 @@ def test_a_table_of_marks_is_read_a_few_times_however_wide(tmp_path, monkeypatch
     assert code == 0
     assert f"features  {width}, dense" in out
     assert len(passes) < 20
+
+
+@pytest.mark.parametrize("name", ["row_nr", "X", "...1", "Obs", "OBJECTID", "nr", "No.", "pk", "grösse"])
+@pytest.mark.parametrize("start", [0, 1])
+@pytest.mark.parametrize("write", [str, "{}.0".format], ids=["whole", "floats"])
+@pytest.mark.parametrize("order", [[0, 1, 2, 3], [1, 2, 3, 0]], ids=["first", "last"])
+def test_a_counter_of_lines_is_no_feature(tmp_path, monkeypatch, capsys, checkout, name, start, write, order):
+    rows = [["p" + str(node * 5 % NODES), LABELS[node], WIDTHS[node]] for node in range(NODES)]
+    rows = [[write(node + start), *row] for node, row in enumerate(rows)]
+    table = [[name, "id", "label", "width"], *rows]
+    nodes = "\n".join(",".join(str(row[place]) for place in order) for row in table)
+    edges = edges_csv(edges=[(f"p{u}", f"p{v}") for u, v in EDGES])
+    code, out = imported(tmp_path, monkeypatch, capsys, checkout, edges, nodes)
+    assert code == 0, out
+    assert "features  1, dense" in out
+    assert f"nodes.csv: {name} (an index)" in out
+
+
+@pytest.mark.parametrize("change", [{11: 10}, {0: 2}, {3: 4, 4: 3}], ids=["repeats", "begins later", "another order"])
+def test_what_does_not_count_the_lines_is_a_feature(tmp_path, monkeypatch, capsys, checkout, change):
+    numbers = [change.get(node, node) for node in range(NODES)]
+    edges = edges_csv(edges=[(f"p{u}", f"p{v}") for u, v in EDGES])
+    nodes = nodes_of("id,label,x,width", LABELS, numbers, WIDTHS).replace(b"\n", b"\np").removesuffix(b"p")
+    code, out = imported(tmp_path, monkeypatch, capsys, checkout, edges, nodes)
+    assert (code, "features  2, dense" in out) == (0, True), out
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("é", "e\u0301"), ("a", "a\u200b"), ("New York", "New  York"), ("New York", "New\u00a0York"), ("a", "A"),
+        ("1", "01"), ("1e3", "1000"), ("1.0e3", "1000.0"), ("Null ", "NULL"), ("nA", "NA"),
+    ],
+)  # fmt: skip
+def test_one_class_in_two_spellings_is_refused(tmp_path, monkeypatch, capsys, checkout, first, second):
+    names = [first, second, "5", "5"] * 3
+    given = tmp_path, monkeypatch, capsys, checkout, edges_csv()
+    code, out = imported(*given, nodes_of("id,label", names), "--features", "degree")
+    assert code == 2, out
+    shown = " ".join(f"{first.strip()!a} and {second!a}".split())  # an error is one line without runs of spaces
+    assert f"column label: holds {shown}: one class, in two spellings (by case, spaces, zeros or form); write" in out
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "classes"),
+    [("1", "1.0", "1 (6), 5 (6)"), ("True", "TRUE", "5 (6), True (6)"), ("1e3", "1.000e+03", "5 (6), 1000 (6)")],
+)
+def test_usual_forms_of_one_class_are_one(tmp_path, monkeypatch, capsys, checkout, first, second, classes):
+    names = [first, second, "5", "5"] * 3
+    given = tmp_path, monkeypatch, capsys, checkout, edges_csv()
+    code, out = imported(*given, nodes_of("id,label", names), "--features", "degree")
+    assert (code, f"classes   2: {classes}" in out) == (0, True), out

@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 from grandplus.datasets.arrays.checks import raise_multi_label
 from grandplus.datasets.source import Source
 from grandplus.datasets.tables.class_names import WHOLE, class_names, unmatched
+from grandplus.datasets.tables.spellings import without_spelling
 from grandplus.runtime.errors import GrandPlusError
 
+_EXPONENT = re.compile(r"^[+-]?[0-9.]+[eE][+-]?[0-9]+$")
 _SEPARATORS = re.compile("[;|,]")
 MIN_NODES_TO_DOUBT = 10  # with more nodes, as many labels as nodes are taken for names of the nodes
 
@@ -50,12 +52,13 @@ def class_numbers(
     Raises
     ------
     GrandPlusError
-        The labels are no classes, a node has several, or one is not in the card.
+        The labels are no classes, a node has several, two classes differ in spelling alone, or one is not in the card.
     """
     encoded = pa.chunked_array([_text(piece, where) for piece in pieces], pa.large_string()).combine_chunks()
     encoded = encoded.dictionary_encode()
     names: list[str] = encoded.dictionary.to_pylist()
     class_of = class_names(names, source.read.na)
+    _check_spellings(class_of, where)
     known = sorted({name for name in class_of.values() if name is not None})
     if all(map(WHOLE.fullmatch, known)):
         known.sort(key=int)
@@ -119,6 +122,24 @@ def _text(piece: pa.Array, where: object) -> pa.Array:
         return piece.cast(pa.large_string())
     except pa.ArrowException:
         raise GrandPlusError(f"holds {piece.type}", where=where, expected="labels: text or whole numbers") from None
+
+
+def _check_spellings(class_of: dict[str, str | None], where: object) -> None:
+    """No two classes differ in spelling alone, and no class is written with an exponent beside another form."""
+    texts = [text for text in class_of if text.strip()]
+    plain = without_spelling(pa.array(texts, pa.large_string())).to_pylist()
+    alike: dict[str, str] = {}
+    written: dict[str | None, str] = {}
+    for text, key in zip(texts, plain, strict=True):
+        other = alike.setdefault(key, text)
+        if class_of[other] == class_of[text]:
+            other = written.setdefault(class_of[text], text)
+            if class_of[text] is None or bool(_EXPONENT.search(other)) == bool(_EXPONENT.search(text)):
+                continue
+        fix = "write it alike in all nodes; if these are two classes, give them names that differ by more"
+        names = f"{other.strip()!a} and {text.strip()!a}"
+        found = f"holds {names}: one class, in two spellings (by case, spaces, zeros or form)"
+        raise GrandPlusError(found, where=where, fix=fix)
 
 
 def _check_single(names: list[str], where: object) -> None:

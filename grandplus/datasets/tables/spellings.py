@@ -17,6 +17,7 @@ from grandplus.runtime.errors import GrandPlusError
 
 _FLOAT = r"^-?[0-9]+\.0*$|^-?[0-9]\.[0-9]+[eE]\+[0-9]{2,3}$"  # 1e3 may be a name
 _INVISIBLE = r"[\x{00AD}\x{200B}-\x{200F}\x{202A}-\x{202E}\x{2060}\x{FEFF}]"
+_SPACES = r"[\s\x{00A0}\x{2000}-\x{200A}\x{202F}\x{3000}]+"
 _EXACT = 2.0**53  # greater floats aren't all whole numbers
 
 
@@ -88,12 +89,12 @@ def check_spellings(further: pa.Array, known: pa.Array, edges: Table, nodes: str
     """
     if not len(further) or not len(known) or pa.types.is_integer(further.type):
         return
-    plain = _plain(known)
-    position = pc.index_in(_plain(further), value_set=plain)
+    plain = without_spelling(known)
+    position = pc.index_in(without_spelling(further), value_set=plain)
     alike = pc.drop_null(pc.if_else(pc.is_valid(position), further, None))
     if not len(alike):
         return
-    other = known[pc.index(plain, _plain(alike[:1])[0]).as_py()].as_py()
+    other = known[pc.index(plain, without_spelling(alike[:1])[0]).as_py()].as_py()
     found = f"names node {alike[0].as_py()!a}, and {nodes} has {other!a}: one node, in two spellings"
     more = f" ({len(alike):,} such ids)" if len(alike) > 1 else ""
     fix = f"write ids alike in both; if these are two nodes, {nodes} needs a line for each"
@@ -116,11 +117,27 @@ def are_spelled_alike(ids: pa.Array, known: pa.Array, *, spaces: bool = True) ->
     """
     if not spaces:
         ids, known = (pc.replace_substring(texts, " ", "") for texts in (ids, known))
-    return bool(pc.any(pc.is_in(_plain(ids), value_set=_plain(known))).as_py())
+    return bool(pc.any(pc.is_in(without_spelling(ids), value_set=without_spelling(known))).as_py())
 
 
-def _plain(ids: pa.Array) -> pa.Array:
-    """Ids without that by which spellings differ."""
-    text = pc.replace_substring_regex(ids.cast(pa.large_string()), _INVISIBLE, "")
+def without_spelling(texts: pa.Array) -> pa.Array:
+    """Texts without that by which spellings of one name differ.
+
+    Parameters
+    ----------
+    texts : pyarrow array
+        Of strings or numbers.
+
+    Returns
+    -------
+    pyarrow array of strings
+
+    Examples
+    --------
+    >>> without_spelling(pa.array(["Café", "cafe\u0301", " New  York", "007", "7.0"])).to_pylist()
+    ['café', 'café', 'new york', '7', '7']
+    """
+    text = pc.replace_substring_regex(texts.cast(pa.large_string()), _INVISIBLE, "")
+    text = pc.utf8_trim_whitespace(pc.replace_substring_regex(text, _SPACES, " "))
     text = pc.utf8_lower(pc.utf8_normalize(text, form="NFC"))
     return pc.replace_substring_regex(pc.replace_substring_regex(text, r"^0+([0-9])", r"\1"), r"^([0-9]+)\.0+$", r"\1")
