@@ -92,20 +92,21 @@ def _marking(
     features: Any, labelled: NDArray[Any], labels: NDArray[Any], counts: NDArray[np.int64]
 ) -> tuple[list[int], int]:
     """The columns that mark one class each, and how many classes have such a column."""
-    held = np.zeros((len(counts), features.shape[1]), np.int64)  # nodes of a class with a value other than 0
+    columns = np.arange(features.shape[1]) if features.shape[1] <= features.size else np.unique(features.indices)
+    if len(columns) < features.shape[1]:  # most columns are empty, and may be more than memory holds
+        parts = features.data, np.searchsorted(columns, features.indices), features.indptr
+        features = sparse.csr_matrix(parts, shape=(features.shape[0], len(columns)))
+    powers = np.stack([labels**0, labels, labels**2]).astype(np.float64)
+    filled = np.zeros((3, len(columns)))  # sums of these powers over the nodes with a value other than 0
     for rows in blocks_of(len(labelled)):
-        block = labels[rows]
-        of_class = sparse.csr_matrix((np.ones(len(block)), (block, np.arange(len(block)))), (len(counts), len(block)))
-        held += _dense(of_class @ (features[labelled[rows]] != 0).astype(np.float32)).astype(np.int64)
-    total = held.sum(axis=0)
-    filled = (held == counts[:, None]) & (total == counts[:, None])
-    empty = (held == 0) & (total == counts.sum() - counts[:, None])
-    marked, columns = np.nonzero((filled | empty) & (counts[:, None] >= MIN_MARKED))
-    return np.unique(columns).tolist(), len(np.unique(marked))
-
-
-def _dense(matrix: Any) -> NDArray[Any]:
-    return matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)
+        filled += (features[labelled[rows]] != 0).astype(np.float32).T.dot(powers[:, rows].T).T
+    marking, marked = np.zeros(len(columns), bool), set[int]()
+    for size, first, second in (filled, powers.sum(axis=1, keepdims=True) - filled):
+        number = (first / np.maximum(size, 1)).astype(np.int64)
+        alike = (size * second == first**2) & (size == counts[number]) & (size >= MIN_MARKED)
+        marking |= alike
+        marked.update(number[alike].tolist())
+    return columns[marking].tolist(), len(marked)
 
 
 def _all_differ(values: NDArray[np.floating]) -> NDArray[np.bool_]:
