@@ -291,3 +291,24 @@ def test_the_names_of_feature_columns_are_kept(tmp_path):
     assert raw(tmp_path, "edges.csv", "nodes.csv").feature_names == ["height", "width"]
     (tmp_path / "nodes.csv").write_bytes(nodes_csv().partition(b"\n")[2])
     assert raw(tmp_path, "edges.csv", "nodes.csv", id=1, label=2).feature_names is None
+
+
+@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize("moved", [True, False])
+def test_rows_of_features_beside_ids_in_another_order_are_refused(
+    tmp_path, monkeypatch, capsys, checkout, first, moved
+):
+    order = [*range(2, NODES), 0, 1] if moved else list(range(NODES))
+    nodes = "id,label\n" + "".join(f"{node + first},{LABELS[node]}\n" for node in order)
+    edges = edges_csv(edges=[(u + first, v + first) for u, v in EDGES])
+    np.save(tmp_path / "features.npy", np.random.default_rng(0).normal(size=(NODES, 3)))
+    for name, content in {"e.csv": edges, "n.csv": nodes.encode()}.items():
+        (tmp_path / name).write_bytes(content)
+    files = [tmp_path / name for name in ("e.csv", "n.csv", "features.npy")]
+    code = run_import(monkeypatch, checkout, "mine", *files, *FEW)
+    out, err = capsys.readouterr()
+    assert code == (2 if moved else 0), err
+    if moved:
+        assert f"row 0 may be of node {2 + first}, as the node table has it there, or of node {first}" in err
+    else:
+        assert "features  3, dense" in out

@@ -104,10 +104,28 @@ def read(file: Path, ids: pa.Array) -> Any:
     Raises
     ------
     GrandPlusError
-        The file is damaged, lacks a node, or a value is no feature; with the row and column.
+        The file is damaged, lacks a node, or a value is no feature; with the row and column. Or ids that count the
+        nodes are in another order, so that a row may be of the line or of the id.
     """
     lists = lists_by_id(file)
-    return _BY_POSITION[file.suffix](file, ids) if lists is None else lists.rows(ids)
+    if lists is not None:
+        return lists.rows(ids)
+    _check_order(ids, file)
+    return _BY_POSITION[file.suffix](file, ids)
+
+
+def _check_order(ids: pa.Array, file: Path) -> None:
+    """Ids that count the nodes are in the order of the lines; else a row may be of the line or of the id."""
+    (numbers,) = same_type([ids])
+    if not len(numbers) or not pa.types.is_int64(numbers.type):
+        return
+    given = numbers.to_numpy()
+    wrong = np.flatnonzero(given != given.min() + np.arange(len(given)))
+    if given.min() in (0, 1) and given.max() == given.min() + len(given) - 1 and len(wrong):
+        row = int(wrong[0])
+        found = f"has a row for each node, but row {row} may be of node {given[row]}, as the node table has it there"
+        fix = "sort the lines of the node table by their ids, and the rows of the features with them"
+        raise GrandPlusError(f"{found}, or of node {given.min() + row}", where=file, expected="one order", fix=fix)
 
 
 def of_lists(lengths: NDArray[np.int64], values: NDArray[Any], name: Callable[[int], str], where: object) -> Any:
