@@ -199,3 +199,33 @@ def test_usual_forms_of_one_class_are_one(tmp_path, monkeypatch, capsys, checkou
     given = tmp_path, monkeypatch, capsys, checkout, edges_csv()
     code, out = imported(*given, nodes_of("id,label", names), "--features", "degree")
     assert (code, f"classes   2: {classes}" in out) == (0, True), out
+
+
+CODES = {
+    "addresses": "192.168.100.{}".format,
+    "phones": "555 123 {}".format,
+    "lists": lambda number: " ".join(["100", "200", str(number)][: 1 + number % 3]),
+    "commas": '"100,200,{}"'.format,
+}
+
+
+@pytest.mark.parametrize("kind", CODES)
+def test_codes_in_groups_of_digits_are_no_numbers(tmp_path, monkeypatch, capsys, checkout, kind):
+    codes = [CODES[kind](101 + node * 5) for node in range(NODES)]
+    given = tmp_path, monkeypatch, capsys, checkout, edges_csv(), nodes_of("id,label,code,width", LABELS, codes, WIDTHS)
+    code, out = imported(*given)
+    assert code == 2, out
+    assert "column code: holds" in out
+    assert "which may be a code, a list or a number" in out
+    code, out = imported(*given, "--ignore", "code")
+    assert (code, "features  1, dense" in out) == (0, True), out
+    code, out = imported(*given, "--decimal", "," if kind == "addresses" else ".", "--replace")
+    assert (code, "features  2, dense" in out) == (0, True), out
+
+
+@pytest.mark.parametrize("mark", [",", ".", " "])
+def test_thousands_whose_groups_differ_are_numbers(tmp_path, monkeypatch, capsys, checkout, mark):
+    numbers = [f'"{7 ** (node + 1) * 3:,}"'.replace(",", mark) for node in range(NODES)]
+    nodes = nodes_of("id,label,people,width", LABELS, numbers, WIDTHS)
+    code, out = imported(tmp_path, monkeypatch, capsys, checkout, edges_csv(), nodes)
+    assert (code, "features  2, dense" in out) == (0, True), out

@@ -23,6 +23,8 @@ POINT, COMMA = ".", ","
 _FIRST_CELLS = 100  # of a column, which show most of what there is
 MISSING = tuple(text for text in UNKNOWN if text != "-1")
 _SPACES = "[ '\u00a0\u2009\u202f\u2019]"  # that separate thousands, and the apostrophes that do
+_SEPARATOR = f"(?:[.,]|{_SPACES})"
+_TIMES = ("{2}", "{3,}")
 _EXPONENT = "(?:[eE][+-]?[0-9]+)?"
 _PERCENT = "[ \u00a0\u202f]?%$"
 _SPACED = f"^-?[1-9][0-9]{{0,2}}(?:{_SPACES}[0-9]{{3}})+(?:[.,][0-9]*)?(?:{_PERCENT[:-1]})?$"
@@ -106,6 +108,10 @@ class Evidence:
         A number with a percent sign, and one without.
     word, quantity : str or None
         True or false, and a number other than 0 and 1.
+    triple, longer, shorter : str or None
+        A number of three groups, of more, and of fewer groups or with a fraction or a sign. Codes are groups, too.
+    led : str or None
+        A number whose first group, before others or alone, has one or two digits, as no code of three digits has.
     """
 
     point: str | None = None
@@ -117,6 +123,16 @@ class Evidence:
     bare: str | None = None
     word: str | None = None
     quantity: str | None = None
+    triple: str | None = None
+    longer: str | None = None
+    shorter: str | None = None
+    led: str | None = None
+
+    @property
+    def code(self) -> str | None:
+        """A cell of three groups or more, if all cells have as many, or all first groups have three digits."""
+        varied = len([kind for kind in (self.triple, self.longer, self.shorter) if kind]) > 1
+        return None if varied and self.led else self.triple or self.longer
 
     def __or__(self, later: Evidence) -> Evidence:
         """What both show."""
@@ -164,6 +180,7 @@ def _may_show_more(texts: pa.Array, known: Evidence) -> bool:
         or (known.spaced is None and _holds_spaces(held))
         or (known.percent is None and b"%" in held)
         or (known.word is None and _holds(held, b"rRlL"))  # of true and false
+        or ((known.code or not (known.shorter and known.led)) and _holds(held, b".,' \xc2\xe2"))
     )
 
 
@@ -173,6 +190,7 @@ def _evidence(texts: pa.Array) -> Evidence:
     number = {mark: _matches(bare, _NUMBER[mark]) for mark in _OTHER}
     either = pc.or_(number[POINT], number[COMMA])
     percent = pc.and_(either, _matches(tidy, "%$"))
+    triple, longer = (_matches(texts, f"^[1-9][0-9]{{0,2}}(?:{_SEPARATOR}[0-9]{{3}}){times}$") for times in _TIMES)
     return Evidence(
         point=_first(texts, pc.and_not(number[POINT], number[COMMA])),
         comma=_first(texts, pc.and_not(number[COMMA], number[POINT])),
@@ -183,6 +201,10 @@ def _evidence(texts: pa.Array) -> Evidence:
         bare=_first(texts, pc.and_not(either, percent)),
         word=_first(texts, _is_word(texts)),
         quantity=_first(texts, pc.and_not(either, pc.is_in(tidy, value_set=pa.array(["0", "1"], tidy.type)))),
+        triple=_first(texts, pc.and_(either, triple)),
+        longer=_first(texts, pc.and_(either, longer)),
+        shorter=_first(texts, pc.and_not(either, pc.or_(triple, longer))),
+        led=_first(texts, pc.and_(either, _matches(texts, "^[^0-9]*[0-9]{1,2}(?:[^0-9]|$)"))),
     )
 
 
@@ -209,7 +231,7 @@ def fraction_mark(
     Raises
     ------
     GrandPlusError
-        The cells contradict each other, or leave it open.
+        The cells contradict each other, leave it open, or may be codes.
 
     Examples
     --------
@@ -221,6 +243,8 @@ def fraction_mark(
     grandplus.runtime.errors.GrandPlusError: t.csv, column x: holds '1,234', which may be 1.234 or 1234; ...
     """
     _check_alike(column, where, asked)
+    if column.code and not asked:
+        _raise_code(column.code, where)
     sure = [asked] if asked else _sure(column)
     if sure:
         return sure[0]
@@ -327,6 +351,15 @@ def _raise_open(cell: str, where: object) -> NoReturn:
         where=where,
         expected="a cell that shows which",
         fix="say which mark begins the fraction: import with --decimal . or --decimal ,",
+    )
+
+
+def _raise_code(cell: str, where: object) -> NoReturn:
+    raise GrandPlusError(
+        f"holds {cell!r}, which may be a code, a list or a number, as cells of three groups or more are alike",
+        where=where,
+        expected="numbers whose groups of digits differ",
+        fix="leave the column out with --ignore; or, if these are numbers, say --decimal . or --decimal ,",
     )
 
 
