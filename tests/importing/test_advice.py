@@ -101,7 +101,9 @@ def test_strict_takes_dates_that_are_ignored(import_):
 
 def of_forty(values: list[str]) -> tuple[bytes, bytes]:
     """A ring of 80 nodes, of which each two have the same of 40 values."""
-    frame = pd.DataFrame({"id": range(80), "city": ["a", "b"] * 40, "x": range(80), "age": [*values, *values]})
+    frame = pd.DataFrame(
+        {"id": range(80), "city": ["a", "b"] * 40, "x": [i / 2 for i in range(80)], "age": [*values, *values]}
+    )
     return edges_csv(edges=[(i, (i + 1) % 80) for i in range(80)]), frame.to_csv(index=False).encode()
 
 

@@ -312,3 +312,41 @@ def test_rows_of_features_beside_ids_in_another_order_are_refused(
         assert f"row 0 may be of node {2 + first}, as the node table has it there, or of node {first}" in err
     else:
         assert "features  3, dense" in out
+
+
+@pytest.mark.parametrize(
+    ("kind", "found"), [("S", ""), (object, "node_labels is an array of Python objects"), ("latin1", "is not UTF-8")]
+)
+def test_labels_of_bytes_are_text_and_objects_are_refused(tmp_path, monkeypatch, capsys, checkout, kind, found):
+    labels = np.array([b"a", "é".encode("latin1" if kind == "latin1" else "utf-8")] * (NODES // 2))
+    labels = labels.astype(object) if kind is object else labels
+    features = np.random.default_rng(0).normal(size=(NODES, 3))
+    np.savez(tmp_path / "g.npz", edges=np.array(EDGES), node_labels=labels, node_features=features)
+    code = run_import(monkeypatch, checkout, "mine", tmp_path / "g.npz", *FEW)
+    out, err = capsys.readouterr()
+    assert code == (2 if found else 0), err
+    assert (found in err and "save it as" in err and ".astype(str)" in err) if found else "2: a (6), é (6)" in out
+
+
+def test_a_struct_beside_numbers_is_left_out(tmp_path, monkeypatch, capsys, checkout):
+    columns = {"id": range(NODES), "label": LABELS, "h": np.arange(NODES) / 3, "w": np.arange(NODES) % 5}
+    structs = pa.array([{"a": node, "b": "x"} for node in range(NODES)])
+    pq.write_table(pa.table({**columns, "place": structs}), tmp_path / "n.parquet")
+    (tmp_path / "e.csv").write_bytes(edges_csv())
+    code = run_import(monkeypatch, checkout, "mine", tmp_path / "e.csv", tmp_path / "n.parquet", *FEW)
+    out, err = capsys.readouterr()
+    assert code == 0, err
+    assert "features  2, dense" in out
+    assert "unused    n.parquet: place" in out
+
+
+def test_labels_and_features_in_two_tables_are_to_be_joined(tmp_path, monkeypatch, capsys, checkout):
+    for name, nodes in {"labels.csv": [0, 1], "features.csv": [0, 2, 3]}.items():
+        rows = [line.split(",") for line in nodes_csv().decode().split()]
+        (tmp_path / name).write_text("\n".join(",".join(row[place] for place in nodes) for row in rows))
+    (tmp_path / "e.csv").write_bytes(edges_csv())
+    files = [tmp_path / name for name in ("e.csv", "labels.csv", "features.csv")]
+    assert run_import(monkeypatch, checkout, "mine", *files, *FEW) == 2
+    err = capsys.readouterr().err
+    assert "features.csv and labels.csv may be the node table" in err
+    assert "join them by their ids first: pandas.merge" in err

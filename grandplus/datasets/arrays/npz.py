@@ -78,13 +78,22 @@ def check_npz(file: Path, keys: Iterable[str], *, objects: bool = False) -> None
                 )
             for key, info in members.items():
                 with archive.open(info) as stream:
-                    _check_member(info, _declared(stream, objects=objects), where=f"{file}, {key}")
+                    declared_by_header = _declared(stream)
+                if declared_by_header is None and not objects:
+                    fix = "save it as numbers, or as text with .astype(str)"
+                    raise GrandPlusError(
+                        f"{key} is an array of Python objects",
+                        where=file,
+                        expected="an array of numbers or text",
+                        fix=fix,
+                    )
+                _check_member(info, declared_by_header, where=f"{file}, {key}")
     except _DAMAGE as error:
         raise GrandPlusError(f"is no readable .npz: {error}", where=file, fix="fetch it again") from None
 
 
 def read_npz(file: Path, key: str) -> NDArray[Any]:
-    """An array of a file that ``check_npz`` has passed.
+    """An array of a file that ``check_npz`` has passed; bytes are read as text in UTF-8.
 
     Parameters
     ----------
@@ -103,7 +112,10 @@ def read_npz(file: Path, key: str) -> NDArray[Any]:
     try:
         with np.load(file, allow_pickle=False) as arrays:
             array: NDArray[Any] = arrays[key]
-            return array
+            return np.char.decode(array, "utf-8") if array.dtype.kind == "S" else array
+    except UnicodeDecodeError:
+        fix = "save it as text with .astype(str)"
+        raise GrandPlusError(f"{key} is not UTF-8", where=file, expected="numbers or text", fix=fix) from None
     except _DAMAGE as error:
         raise GrandPlusError(f"{key} can't be read: {error}", where=file) from None
 
@@ -199,13 +211,11 @@ def _header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, Any]:
     return header
 
 
-def _declared(stream: IO[bytes], *, objects: bool) -> int | None:
+def _declared(stream: IO[bytes]) -> int | None:
     """Bytes of a member by its own header; None if it holds Python objects, whose size the header doesn't tell."""
     shape, _, dtype = _header(stream)
     if dtype.hasobject:
-        if objects:
-            return None
-        raise ValueError("array of Python objects")
+        return None
     return stream.tell() + math.prod(shape) * int(dtype.itemsize)
 
 

@@ -275,7 +275,7 @@ def _numbers(row: list[Any], key: str, file: Path) -> list[Any]:
 def _parquet(file: Path) -> Lists:
     """A column of ids and one of lists."""
     table = look(file)
-    lists = [column for column, kind in enumerate(pq.read_schema(file).types) if _is_list(kind)]
+    lists = [column for column, kind in enumerate(pq.read_schema(file).types) if is_list(kind)]
     if len(lists) != 1:
         raise GrandPlusError(f"has {len(lists)} columns of lists", where=file, expected="one, with the features")
     others = [column for column in range(table.width) if column not in lists]
@@ -295,7 +295,22 @@ def _parquet(file: Path) -> Lists:
     return Lists(file, ids, lengths, values.to_numpy(zero_copy_only=False))
 
 
-def _is_list(kind: pa.DataType) -> bool:
+def is_list(kind: pa.DataType) -> bool:
+    """Whether a column of Parquet holds lists, which may be features; a struct is none.
+
+    Parameters
+    ----------
+    kind : pyarrow type
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> is_list(pa.list_(pa.int64())), is_list(pa.struct({"a": pa.int64()}))
+    (True, False)
+    """
     return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
 
 

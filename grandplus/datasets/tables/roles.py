@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 
 from grandplus.datasets.source import NO_IDS, Reading
 from grandplus.datasets.tables.columns import check_edges, check_kinds, ends_of, id_column
 from grandplus.datasets.tables.counters import counters
 from grandplus.datasets.tables.evidence import Overlap, Side, contains, overlap
+from grandplus.datasets.tables.feature_files import is_list
 from grandplus.datasets.tables.features import text_columns
 from grandplus.datasets.tables.headers import header_of_edges, header_of_nodes
 from grandplus.datasets.tables.label_column import label_column, mostly_numbers
@@ -301,7 +301,8 @@ def _nodes(rest: list[Table], lists: list[Table], asked: Path | None) -> Table |
         plain = [table for table in rest if table.file == asked]
     if len(plain) > 1 or (asked is not None and not plain):
         names = " and ".join(table.file.name for table in plain or rest) or "nothing"
-        raise GrandPlusError(f"{names} may be the node table", expected="one", fix="name it with --nodes")
+        fix = "name it with --nodes; or, to have the columns of several, join them by their ids first: pandas.merge"
+        raise GrandPlusError(f"{names} may be the node table", expected="one", fix=fix)
     return plain[0] if plain else None
 
 
@@ -313,7 +314,7 @@ def _one(features: list[Path], asked: Reading) -> Path | None:
 
 
 def _has_lists(file: Path) -> bool:
-    return is_parquet(file) and any(pa.types.is_nested(kind) for kind in pq.read_schema(file).types)
+    return is_parquet(file) and any(map(is_list, pq.read_schema(file).types))
 
 
 def _column(table: Table, asked: Column) -> Column:
