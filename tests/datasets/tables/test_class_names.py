@@ -43,16 +43,23 @@ def test_unknown_among_names_and_numbers_in_tables_and_python(text):
         (["-1,0", "0,0", "1,0", "12,0"], [None, "0", "1", "12"]),  # LibreOffice with a decimal comma
         (["+1", "1", "2"], ["1", "1", "2"]),
         (["1.0", "1", "b"], ["1", "1", "b"]),
-        (["01", "1", "1e5", "b"], ["01", "1", "1e5", "b"]),
+        (["01", "2", "1e5", "b"], ["01", "2", "1e5", "b"]),
         (["True", "true", "TRUE", "False"], ["True", "True", "True", "False"]),
         (["TRUE", "FALSE", "NA"], ["TRUE", "FALSE", None]),  # R's spelling stays, if it is the only one
-        (["Dog", "dog"], ["Dog", "dog"]),
+        (["Dog", "doge"], ["Dog", "doge"]),
         ([" a", "a ", "b"], ["a", "a", "b"]),
     ],
 )
 def test_spellings_of_a_class(texts, classes):
     assert read(texts) == classes
     assert read(texts[::-1]) == classes[::-1]
+
+
+@pytest.mark.parametrize("texts", [["Dog", "dog"], ["01", "1", "b"], ["1e3", "1000"], ["nA", "NA", "b"]])
+def test_two_classes_in_spelling_alone_are_refused(texts):
+    for given in (texts, texts[::-1]):
+        with pytest.raises(GrandPlusError, match="one class, in two spellings"):
+            read(given)
 
 
 def test_na_replaces_the_list():
