@@ -185,7 +185,7 @@ def test_the_account_has_lines_and_columns(tmp_path):
     assert (first.read, first.kind, first.skipped) == (
         12,
         "edges",
-        {"comments like '# mine'": 1, "header 'column 1,u,v,weight'": 1},
+        {"comments like '# mine'": 1, "header ',u,v,weight'": 1},
     )
     assert (second.read, second.kind) == (12, "nodes")
     assert sum(second.skipped.values()) == 2
