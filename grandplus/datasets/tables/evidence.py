@@ -19,7 +19,7 @@ from grandplus.datasets.tables.ends import NO_IDS
 from grandplus.datasets.tables.look import look
 from grandplus.datasets.tables.names import ends_by_name, holds_index, is_id
 from grandplus.datasets.tables.numbers import is_number
-from grandplus.datasets.tables.spellings import whole_numbers, whole_text
+from grandplus.datasets.tables.spellings import spelled_out, whole_numbers, whole_text
 from grandplus.datasets.tables.table import Table
 
 MAX_COLUMNS = 50  # of a table that are looked at as ends or ids
@@ -94,7 +94,7 @@ class Side:
                 every = every.filter(pc.invert(pc.is_in(every, value_set=pa.array(NO_IDS, pa.large_string()))))
             if self.whole_floats and self._may_be_whole(column):
                 self._plain.add(column)
-                written, every = every, whole_numbers(every).cast(pa.large_string())
+                written, every = every, spelled_out(whole_numbers(every).cast(pa.large_string()))
                 if every is not written and not every.equals(written):
                     self.written[column] = pc.unique(written)
                 for row in self.below:

@@ -1,7 +1,7 @@
 """From the ids of nodes in files to row numbers, which don't depend on the order of lines.
 
-If all ids are whole numbers in their usual form ("7", not "007"; "7.0" only if all of a column are written so), they
-are sorted by value. Otherwise all are text, sorted by its bytes.
+If all ids are whole numbers in their usual form ("7", not "007"; "7.0" only if all of a column are written so), or with
+an exponent as R writes them ("1e+05"), they are sorted by value. Otherwise all are text, sorted by its bytes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from grandplus.datasets.tables.spellings import whole_numbers
+from grandplus.datasets.tables.spellings import check_not_rounded, spelled_out, whole_numbers
 from grandplus.datasets.tables.table import Table
 from grandplus.runtime.errors import GrandPlusError
 
@@ -70,8 +70,10 @@ def pieces_of_ids(table: Table, columns: Sequence[int]) -> Iterator[list[pa.Arra
     GrandPlusError
         A column is of another type.
     """
+    row = 0
     for pieces in table.pieces(columns):
-        yield [_ids(piece, table, column) for column, piece in zip(columns, pieces, strict=True)]
+        yield [_ids(piece, table, column, row) for column, piece in zip(columns, pieces, strict=True)]
+        row += len(pieces[0])
 
 
 def same_type(*columns: Iterable[pa.Array]) -> list[pa.Array]:
@@ -190,7 +192,8 @@ def _whole(pieces: list[pa.Array]) -> list[pa.Array]:
     return numbers if all(pa.types.is_int64(piece.type) for piece in numbers) else pieces
 
 
-def _ids(piece: pa.Array, table: Table, column: int) -> pa.Array:
+def _ids(piece: pa.Array, table: Table, column: int, row: int) -> pa.Array:
+    """A piece that begins with this row."""
     where = f"{table.file}, column {table.named(column)}"
     if pa.types.is_dictionary(piece.type):
         piece = piece.dictionary_decode()
@@ -200,6 +203,7 @@ def _ids(piece: pa.Array, table: Table, column: int) -> pa.Array:
     if not (text or pa.types.is_integer(piece.type)):
         raise GrandPlusError(f"holds {piece.type}", where=where, expected="ids: whole numbers or text")
     if text:
+        check_not_rounded(piece, lambda position: table.line(row + position), where)
         piece = pc.if_else(pc.equal(piece, ""), None, piece)
     try:
         return piece.cast(pa.large_string() if text else pa.int64())
@@ -210,8 +214,15 @@ def _ids(piece: pa.Array, table: Table, column: int) -> pa.Array:
 def _numbers_if_all(piece: pa.Array) -> pa.Array:
     if pa.types.is_int64(piece.type):
         return piece
+    numbers = _as_numbers(piece)
+    if numbers is None:
+        numbers = _as_numbers(spelled_out(piece))
+    return piece if numbers is None else numbers
+
+
+def _as_numbers(piece: pa.Array) -> pa.Array | None:
     try:
         numbers = piece.cast(pa.int64())
     except pa.ArrowInvalid:
-        return piece
-    return numbers if numbers.cast(piece.type).equals(piece) else piece
+        return None
+    return numbers if numbers.cast(piece.type).equals(piece) else None

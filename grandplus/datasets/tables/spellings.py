@@ -8,6 +8,7 @@ be two nodes.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -15,9 +16,13 @@ import pyarrow.compute as pc
 from grandplus.datasets.tables.table import Table
 from grandplus.runtime.errors import GrandPlusError
 
-_FLOAT = r"^-?[0-9]+\.0*$|^-?[0-9]\.[0-9]+[eE]\+[0-9]{2,3}$"  # 1e3 may be a name
+_EXPONENT = r"^-?[0-9](\.[0-9]+)?[eE]\+[0-9]{2,3}$"  # 1e3 may be a name
+_PARTS = r"^-?(?P<mantissa>[0-9](?:\.[0-9]+)?)[eE]\+(?P<exponent>[0-9]{2,3})$"
+_FLOAT = rf"^-?[0-9]+\.0*$|{_EXPONENT}"
+_PLAIN = r"^(0|-?[1-9][0-9]*)$"
 _INVISIBLE = r"[\x{00AD}\x{200B}-\x{200F}\x{202A}-\x{202E}\x{2060}\x{FEFF}]"
 _SPACES = r"[\s\x{00A0}\x{2000}-\x{200A}\x{202F}\x{3000}]+"
+_MANY_DIGITS = 5  # of a number with zeros below them, to be doubted
 _EXACT = 2.0**53  # greater floats aren't all whole numbers
 
 
@@ -52,6 +57,70 @@ def whole_numbers(values: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedAr
         return values
 
 
+def spelled_out(values: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """Values with their exponents written out, if all are whole numbers: R writes 100000 as 1e+05.
+
+    Parameters
+    ----------
+    values : pyarrow array
+        Of strings.
+
+    Returns
+    -------
+    pyarrow array
+        Of strings; what was given if a value is no whole number, or none has an exponent.
+
+    Examples
+    --------
+    >>> spelled_out(pa.array(["7", "1e+05"])).to_pylist(), spelled_out(pa.array(["x", "1e+05"])).to_pylist()
+    (['7', '100000'], ['x', '1e+05'])
+    """
+    if not len(values) or not _may_have_exponents(values):
+        return values
+    short = pc.match_substring_regex(values, _EXPONENT)
+    numbers = whole_numbers(pc.if_else(short, values, "0.0"))
+    if not pa.types.is_integer(numbers.type):
+        return values
+    written_out = pc.if_else(short, numbers.cast(values.type), values)
+    return written_out if pc.all(pc.match_substring_regex(written_out, _PLAIN)).as_py() else values
+
+
+def check_not_rounded(values: pa.Array, line: Callable[[int], str], where: object) -> None:
+    """Check that no id is a number that a program rounded: 1.23458e+06 has 6 digits of 7.
+
+    1e+05 is shorter than 100000, and so may be exact. No program that writes all digits has a reason for a longer form,
+    and numbers of at least 5 digits and zeros are rare.
+
+    Parameters
+    ----------
+    values : pyarrow array
+        Of strings.
+    line : callable
+        What to call a row in an error.
+    where : object
+        File and column, for errors.
+
+    Raises
+    ------
+    GrandPlusError
+        One is rounded.
+    """
+    if not len(values) or not _may_have_exponents(values):
+        return
+    parts = pc.extract_regex(values, _PARTS)
+    mantissa, exponent = (pc.struct_field(parts, number) for number in (0, 1))
+    length = pc.utf8_length(mantissa)
+    digits = pc.subtract(length, pc.greater(length, 1).cast(length.type))  # without the point
+    whole = pc.add(exponent.cast(length.type), 1)
+    longer = pc.greater(pc.add(pc.add(length, pc.utf8_length(exponent)), 2), whole)
+    rounded = pc.and_(pc.less(digits, whole), pc.or_(longer, pc.greater_equal(digits, _MANY_DIGITS)))
+    row = pc.index(rounded, True).as_py()
+    if row >= 0:
+        shown = f"{line(row)} has the id {values[row]}, which is rounded"
+        found = f"{shown}: it has {digits[row]} digits of {whole[row]}"
+        raise GrandPlusError(found, where=where, expected="ids with all digits", fix="write ids as whole numbers")
+
+
 def whole_text(text: str) -> str:
     """A whole number that is written as a float, as a whole number; else what was given.
 
@@ -62,6 +131,10 @@ def whole_text(text: str) -> str:
     """
     whole = re.search(_FLOAT, text) and float(text).is_integer() and abs(float(text)) <= _EXACT
     return str(int(float(text))) if whole else text
+
+
+def _may_have_exponents(values: pa.Array | pa.ChunkedArray) -> bool:
+    return bool(pc.any(pc.match_substring(values, "+")).as_py())
 
 
 def _are_floats(values: pa.Array | pa.ChunkedArray) -> bool:
