@@ -84,7 +84,10 @@ def _check_classes(raw: RawGraph, name: str) -> None:
         raise GrandPlusError("no node has a label", where=name, expected="labels to learn from", fix=fix)
     if len(labels) == 1:
         only = f"every labelled node is of class {raw.classes[labels[0]]}"
-        raise GrandPlusError(only, where=name, expected="two classes at least")
+        called = ", ".join(f"{count:,} nodes called {text}" for text, count in raw.account.unknown.items())
+        only += f", and {called} were taken for unknown" if called else ""
+        fix = 'if that is a class, say --na ""; then only empty cells are unknown' if called else ""
+        raise GrandPlusError(only, where=name, expected="two classes at least", fix=fix)
 
 
 def _raw_rows(raw: RawGraph, adjacency: Adjacency, kind: str, name: str) -> Features:

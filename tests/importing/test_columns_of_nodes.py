@@ -229,3 +229,15 @@ def test_thousands_whose_groups_differ_are_numbers(tmp_path, monkeypatch, capsys
     nodes = nodes_of("id,label,people,width", LABELS, numbers, WIDTHS)
     code, out = imported(tmp_path, monkeypatch, capsys, checkout, edges_csv(), nodes)
     assert (code, "features  2, dense" in out) == (0, True), out
+
+
+def test_minus_one_may_be_a_class(tmp_path, monkeypatch, capsys, checkout):
+    nodes = nodes_of("id,label", [-1, 1] * 6)
+    given = tmp_path, monkeypatch, capsys, checkout, edges_csv(), nodes, "--features", "degree"
+    code, out = imported(*given)
+    assert code == 2
+    assert "every labelled node is of class 1, and 6 nodes called -1 were taken for unknown" in out
+    assert 'if that is a class, say --na ""' in out
+    code, out = imported(*given, "--na", "")
+    assert code == 0
+    assert "classes   2: -1 (6), 1 (6)" in out
