@@ -24,6 +24,8 @@ LISTED_CLASSES = 8  # at most
 MATLAB = "matlab"  # the format in which classes are counted from 1
 MIN_CLASSES_TO_DOUBT = 3  # of two classes 0 is one
 
+MIN_UNKNOWN_TO_DOUBT = 0.3  # of the nodes with a text as label
+
 
 def report(raw: RawGraph, graph: Graph, splits: Splits, settings: Settings, orders: dict[str, int]) -> list[str]:
     """A line on each of format, nodes, edges, classes, features, split, unusual orders, what is missing, and remarks.
@@ -64,7 +66,7 @@ def report(raw: RawGraph, graph: Graph, splits: Splits, settings: Settings, orde
         "split": _split(raw, splits, settings),
         "order": _orders(orders),
         "missing": _missing(raw, graph),
-        "note": _class_of_unknown(graph, settings),
+        "note": _class_of_unknown(graph, settings) or _unknown_of_class(raw, graph, settings),
         **reconciliation(raw.account),
     }
     order = len(settings.matrix.weights()) - 1 if settings.needs_rows else None
@@ -128,6 +130,16 @@ def _class_of_unknown(graph: Graph, settings: Settings) -> str:
     if settings.source.format != MATLAB and share <= 0.5:
         return ""
     return f"class 0 has {share:.0%} of the labelled nodes; if 0 stands for an unknown label, say --na 0"
+
+
+def _unknown_of_class(raw: RawGraph, graph: Graph, settings: Settings) -> str:
+    """Whether labels that were taken for unknown may be a class, as so many nodes have them."""
+    unknown, labelled = raw.account.unknown, int((graph.labels >= 0).sum())
+    count = sum(unknown.values())
+    if settings.source.read.na is not None or not count or count < MIN_UNKNOWN_TO_DOUBT * (labelled + count):
+        return ""
+    called = ", ".join(f"{number:,} nodes called {text}" for text, number in unknown.items())
+    return f'{called} were taken for unknown; if that is a class, say --na "", so that only empty cells are unknown'
 
 
 def _features(raw: RawGraph, settings: Settings) -> str:

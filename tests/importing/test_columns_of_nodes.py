@@ -241,3 +241,18 @@ def test_minus_one_may_be_a_class(tmp_path, monkeypatch, capsys, checkout):
     code, out = imported(*given, "--na", "")
     assert code == 0
     assert "classes   2: -1 (6), 1 (6)" in out
+
+
+@pytest.mark.parametrize(
+    ("word", "nodes", "noted"), [("none", 4, True), ("NA", 4, True), ("-1", 4, True), ("none", 2, False)]
+)
+def test_many_unknown_labels_may_be_a_class(tmp_path, monkeypatch, capsys, checkout, word, nodes, noted):
+    table = nodes_of("id,label", [word] * nodes + ["mild", "severe"] * ((NODES - nodes) // 2))
+    given = tmp_path, monkeypatch, capsys, checkout, edges_csv(), table, "--features", "degree"
+    code, out = imported(*given)
+    assert code == 0
+    assert (f"note      {nodes} nodes called {word} were taken for unknown" in out) == noted
+    code, out = imported(*given, "--na", "", "--replace", "--shortage", "shrink")
+    assert code == 0
+    assert "note " not in out
+    assert "classes   3: " in out
