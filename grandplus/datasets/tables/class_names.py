@@ -11,6 +11,7 @@ UNKNOWN = (
     "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA",
     "NULL", "NaN", "None", "n/a", "nan", "null", "none", "?", "-1", "-", "--", "N.A.", "n.a.", "\\N", ".",
     "unknown", "Unknown", "UNKNOWN", "unlabeled", "Unlabeled", "unlabelled", "Unlabelled",
+    "missing", "Missing", "MISSING", "undefined", "(null)", "#VALUE!", "#NUM!",
 )  # fmt: skip
 WHOLE = re.compile("0|-?[1-9][0-9]*")
 _FLOAT = re.compile(r"[+-]?(?:0|[1-9][0-9]*)(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?")

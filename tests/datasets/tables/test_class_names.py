@@ -93,3 +93,9 @@ def test_spellings_in_python():
 def test_the_class_of_a_text_depends_on_no_order():
     texts = ["TRUE", "1.0", "none", "true", "1", "-1"]
     assert class_names(texts) == {text: class_names(texts[::-1])[text] for text in texts}
+
+
+def test_words_of_databases_javascript_and_excel_are_unknown():
+    for text in ("(null)", "missing", "undefined", "#VALUE!", "#NUM!"):
+        assert class_names([text, "a"]) == {text: None, "a": "a"}
+        assert class_names([text, "a"], unknown=[""]) == {text: text, "a": "a"}
