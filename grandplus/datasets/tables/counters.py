@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from grandplus.datasets.tables.names import counts
 from grandplus.datasets.tables.table import Table
+from grandplus.runtime.errors import GrandPlusError
 
 MIN_LINES = 10  # fewer numbers may rise by chance
 
@@ -26,6 +27,11 @@ def counters(table: Table, columns: Iterable[int]) -> set[int]:
     Returns
     -------
     set of int
+
+    Raises
+    ------
+    GrandPlusError
+        One counts few lines, and has no name that tells whether it is a feature.
     """
     first = {column: float(values[0]) for column in columns if counts(values := table.values(column))}
     if not first:
@@ -37,7 +43,13 @@ def counters(table: Table, columns: Iterable[int]) -> set[int]:
             if column not in wrong and not np.array_equal(_numbers(piece), numbers):
                 wrong.add(column)
         lines += len(pieces[0])
-    return set(first) - wrong if lines >= MIN_LINES else set()
+    counting = set(first) - wrong
+    if counting and lines < MIN_LINES and not table.names:
+        column = min(counting) + 1
+        fix = f"leave it out with --ignore {column}, or give the columns names"
+        found = f"counts the lines in column {column}, as an index does"
+        raise GrandPlusError(found, where=table.file, expected="features", fix=fix)
+    return counting if lines >= MIN_LINES else set()
 
 
 def _numbers(piece: pa.Array) -> Any:
