@@ -71,9 +71,9 @@ def train(base: Path, settings: Settings, monkeypatch, *, anew: bool = False) ->
     """Which trials were trained, and the bytes of all files."""
     trained, train_trial = [], trials._train_trial
 
-    def noted(run, trial):
+    def noted(run, trial, threads):
         trained.append(trial)
-        return train_trial(run, trial)
+        return train_trial(run, trial, threads)
 
     folders = base / "graph", base / "rows"
     finished = None if anew else finished_trainings(*folders, settings, "cpu")
@@ -101,10 +101,10 @@ def test_an_interrupted_run_of_ten_has_the_six_that_are_asked_for_then(tmp_path,
     ten, six = settings_of(10), settings_of(6)
     train_trial = trials._train_trial
 
-    def killed(run, trial):
+    def killed(run, trial, threads):
         if trial == 4:
             raise KeyboardInterrupt
-        return train_trial(run, trial)
+        return train_trial(run, trial, threads)
 
     with monkeypatch.context() as patch:
         patch.setattr(trials, "_train_trial", killed)

@@ -331,7 +331,7 @@ def test_single_nodes_are_predicted_and_explained(project, command):
 def test_a_mistake_about_single_nodes_is_told_in_a_line(command):
     predict = ("predict", "--nodes")
     for arguments, message in {
-        (*predict, "-"): "there is no node x7; expected an id that the data came with; the nearest are",
+        (*predict, "-"): "there is no node x7; expected an id that the data came with; the nearest is",
         (*predict, "-", "--dataset", "pubmed"): "dataset is pubmed; expected cora, which the models",
         (*predict, "absent.txt"): "absent.txt: can't be read: No such file or directory",
         ("explain", "2708"): "there is no node 2708; expected an id that the data came with; the nearest are 2707",

@@ -52,17 +52,18 @@ def _has_dictionaries(file: Path) -> bool:
         return False
     if "\0" in top:  # no text
         return False
-    first = next((line for line in _LINE_ENDS.split(top) if line.strip() and not line.startswith("#")), "")
-    return _split(first.strip()) is not None
+    lines = (line.strip() for line in _LINE_ENDS.split(top) if line.strip())
+    first = next((line for line in lines if not line.startswith("#") or _split(line)), "")
+    return _split(first) is not None
 
 
 def _graph(file: Path) -> AttributedGraph:
     rows, comments = list[tuple[str, str, dict[str, Any]]](), 0
     for number, line in enumerate(_LINE_ENDS.split(read_text(file, _MEMORY)), start=1):
-        if line.startswith("#"):
+        parts = _split(line.strip())
+        if line.startswith("#") and parts is None:
             comments += 1
         elif line.strip():
-            parts = _split(line.strip())
             if parts is None:
                 expected = "two ids and a dictionary, {…}"
                 raise GrandPlusError(f"line {number} is {line[:60]!r}", where=file, expected=expected)

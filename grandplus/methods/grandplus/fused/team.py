@@ -1,10 +1,16 @@
-"""The threads of one training. What they compute does not depend on their number."""
+"""The threads of one training. What they compute does not depend on their number.
+
+PyTorch has one thread in each of them, as all who train give it one in the thread that calls.
+"""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
+
+import torch
 
 from grandplus.methods.grandplus.fused.memory import Memory
 
@@ -22,7 +28,9 @@ class Team:
     """
 
     def __init__(self, threads: int) -> None:
-        self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
+        # A thread begins with PyTorch's default, by which it would round otherwise than the one that calls.
+        start = functools.partial(torch.set_num_threads, 1)
+        self._pool = ThreadPoolExecutor(threads - 1, initializer=start) if threads > 1 else None
         self._memories = [Memory() for _ in range(threads)]
 
     @property

@@ -13,6 +13,15 @@ from grandplus.methods.grandplus.fused.team import Team
 from grandplus.methods.grandplus.method import fit
 
 
+@pytest.fixture(autouse=True)
+def one_thread_of_torch():
+    """As in the processes that train."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_each_item_is_done_once_with_memory_of_its_thread(threads):
     team = Team(threads)
@@ -47,6 +56,10 @@ def test_a_helper_that_is_busy_is_not_waited_for():
     assert done == [0, 1, 2]
     go_on.set()
     assert waiting()
+
+
+def test_helpers_have_one_thread_of_torch_too():
+    assert Team(2).start(torch.get_num_threads)() == 1
 
 
 @pytest.mark.parametrize(
