@@ -7,7 +7,6 @@ reads the file again and finds it.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import time
 from collections.abc import Callable, Sequence
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from grandplus.runtime.environment import existing_scratch_folder
-from grandplus.runtime.storage import finished_whole
+from grandplus.runtime.storage import finished_whole, key_of
 
 LARGE = 2**24  # bytes in all; less is read in a hundredth of a second
 VALID = 3600.0  # seconds
@@ -55,8 +54,8 @@ def remembered(what: str, files: Sequence[Path], compute: Callable[[], str], ope
     state = state_of(files)
     if scratch is None or sum(size for _, size, *_ in state) < LARGE or opened not in (None, state):
         return compute()
-    name = json.dumps([what, *(str(file.absolute()) for file in files)])
-    note = scratch / "digests" / f"{hashlib.sha256(name.encode()).hexdigest()[:16]}.json"
+    key = key_of({"what": what, "files": [str(file.absolute()) for file in files]}, code="")
+    note = scratch / "digests" / f"{key}.json"
     kept = _read(note)
     if kept and kept["state"] == state and 0 <= time.time() - kept["time"] < VALID:
         return str(kept["digest"])
