@@ -33,6 +33,7 @@ from grandplus.datasets.tables.spellings import check_spellings
 from grandplus.datasets.tables.split_columns import columns_of_split, split_in
 from grandplus.datasets.tables.table import Table, unused_columns
 from grandplus.datasets.tables.without_ids import check_counts_from_0
+from grandplus.graph.adjacency import INT32_IDS
 from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.validation import Column
 
@@ -92,7 +93,7 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
             labels = np.concatenate([labels, np.full(len(further), -1)])
     by_id, entries = order_of(ids), len(starts)
     del starts, stops  # of all that is in memory, edges take most
-    position = np.empty(len(by_id), np.int32 if len(by_id) < 2**31 else np.int64)
+    position = np.empty(len(by_id), np.int32 if len(by_id) <= INT32_IDS else np.int64)
     position[by_id] = np.arange(len(by_id))
     account = _account(
         edges,
