@@ -3,31 +3,52 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 from grandplus.runtime.validation import Section
+
+if TYPE_CHECKING:
+    from grandplus.graph.graph import Graph
+
+BASE = 300 * 2**20  # bytes of a process with PyTorch
+COPIES_OF_PARAMETERS = 5  # a value, its gradient, both of Adam's moments and the best so far
+COPIES_OF_ACTIVATIONS = 4  # a layer's input, its output and their gradients
+
+
+class GraphSize(NamedTuple):
+    """How large a graph is."""
+
+    nodes: int
+    edges: int
+    features: int
+    classes: int
+    stored: int  # values of the features that are in memory: of dense ones all, of sparse ones those other than 0
+
+    @classmethod
+    def of(cls, graph: Graph) -> Self:
+        """The size of this one."""
+        (nodes, features), edges = graph.features.shape, len(graph.adjacency.indices) // 2
+        return cls(int(nodes), edges, int(features), len(graph.classes), int(graph.features.size))
+
+    @property
+    def sparse(self) -> bool:
+        """Whether the features are sparse."""
+        return self.stored < self.nodes * self.features
 
 
 class MethodSettings(Section, ABC):
     """The settings of a method: every value has a default."""
+
+    # What its authors use for rows of Π: the matrix and values of gfpush, in place of the card's; None: any matrix.
+    own_rows: ClassVar[dict[str, Any] | None] = None
 
     @abstractmethod
     def parameters(self, features: int, classes: int) -> int:
         """How many values the trained model has, for features of this width."""
 
     @abstractmethod
-    def training_memory(self, nodes: int, features: int, classes: int, *, sparse: bool) -> int:
-        """Bytes that training one model takes at most; files that are memory-mapped are not counted.
-
-        Parameters
-        ----------
-        nodes : int
-            Of the graph.
-        features : int
-            Width of the feature matrix.
-        classes : int
-        sparse : bool
-            Whether the features are sparse.
-        """
+    def training_memory(self, size: GraphSize) -> int:
+        """Bytes that training one model takes at most; files that are memory-mapped are not counted."""
 
     def most_steps(self, labelled: int) -> int | None:
         """After how many steps training ends at the latest; None for a method that takes a fixed number of them.
@@ -52,3 +73,20 @@ class MethodSettings(Section, ABC):
             Whether the features are sparse.
         """
         return []
+
+
+def full_batch_memory(size: GraphSize, parameters: int, widths: int) -> int:
+    """Bytes that training takes at most if each step is a pass over the whole graph.
+
+    Parameters
+    ----------
+    size : GraphSize
+    parameters : int
+        How many values are trained.
+    widths : int
+        Of all layers' outputs together: so many values a node are kept for the gradient.
+    """
+    entries = 2 * size.edges + size.nodes  # of Â
+    features = 2 * size.stored * (4 + 8 * size.sparse)  # as they are and after dropout; sparse ones with their columns
+    values = COPIES_OF_PARAMETERS * parameters + COPIES_OF_ACTIVATIONS * size.nodes * widths
+    return BASE + features + (4 + 8) * entries + 4 * values

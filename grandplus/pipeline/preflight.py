@@ -4,24 +4,13 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import NamedTuple
 
 from grandplus.graph.fitted import OF_NEIGHBORS, STANDARDIZED
+from grandplus.methods.settings import BASE, GraphSize
 from grandplus.pipeline.settings import Settings
 from grandplus.runtime import environment
 from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.sizes import size_text
-
-COPIES_OF_PARAMETERS = 3  # in training with Adam: the values and both moments
-
-
-class Size(NamedTuple):
-    """How large a graph is."""
-
-    nodes: int
-    edges: int
-    features: int
-    classes: int
 
 
 def check_resources(settings: Settings, folder: Path) -> None:
@@ -44,22 +33,21 @@ def check_resources(settings: Settings, folder: Path) -> None:
         _check_disk(settings, size, folder)
 
 
-def _check_memory(settings: Settings, size: Size) -> None:
-    parameters = settings.train.parameters(size.features, size.classes)
+def _check_memory(settings: Settings, size: GraphSize) -> None:
     memory = {
         "edges in both directions": 8 * size.edges,
-        "model's parameters in training": 4 * COPIES_OF_PARAMETERS * parameters,
+        f"training of one {settings.model}": settings.train.training_memory(size) - BASE,
         "standardized features": 4 * size.nodes * size.features * (settings.preprocess.features in STANDARDIZED),
         "one trial's probabilities": 4 * size.nodes * size.classes,
     }
     what, most = max(memory.items(), key=lambda item: item[1])
     if most > environment.memory():
-        found = f"the {what} of {settings.dataset} take {size_text(most)}"
+        found = f"the {what} on {settings.dataset} would take {size_text(most)}"
         expected = f"at most {size_text(environment.memory())}, the memory at hand"
         raise GrandPlusError(found, expected=expected, fix="set GRANDPLUS_MEMORY if there is more, or choose less")
 
 
-def _check_disk(settings: Settings, size: Size, folder: Path) -> None:
+def _check_disk(settings: Settings, size: GraphSize, folder: Path) -> None:
     disk = 8 * size.edges + 4 * size.nodes * size.classes * settings.trials
     free = shutil.disk_usage(folder).free
     # What an earlier run has written counts as free, as it is replaced.
@@ -69,15 +57,16 @@ def _check_disk(settings: Settings, size: Size, folder: Path) -> None:
         raise GrandPlusError(found, where=folder.resolve(), expected=expected, fix="free some, or run fewer trials")
 
 
-def _size(settings: Settings) -> Size | None:
-    """As far as the card knows."""
+def _size(settings: Settings) -> GraphSize | None:
+    """As far as the card knows; it doesn't know how many values of the features are stored."""
     if settings.expect:
         expect = settings.expect
         made = expect.nodes if settings.preprocess.features in OF_NEIGHBORS else 1
-        return Size(expect.nodes, expect.edges or 0, expect.features or made, expect.classes)
+        return GraphSize(expect.nodes, expect.edges or 0, expect.features or made, expect.classes, 0)
     if settings.source.synthetic:
         recipe, scale = settings.source.synthetic, settings.synthetic.scale
-        return Size(int(recipe.nodes * scale), int(recipe.edges * scale), recipe.features, recipe.classes)
+        nodes, edges = int(recipe.nodes * scale), int(recipe.edges * scale)
+        return GraphSize(nodes, edges, recipe.features, recipe.classes, 0)
     return None
 
 

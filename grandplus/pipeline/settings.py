@@ -117,8 +117,9 @@ def settings_of_card(card: str, dataset: str) -> Settings:
 
 def _resolved(params: dict[str, Any], card_of: Callable[[Any], Card]) -> Resolved:
     _check_plain(params)
-    model, matrix = params["model"], params["matrix"]
-    card = card_of(params["dataset"])
+    model = params["model"]
+    params |= {"matrix": _own_rows(model).get("matrix", params["matrix"])}
+    matrix, card = params["matrix"], card_of(params["dataset"])
     given = {section: _given(params, section, matrix, model) for section in SECTIONS}
     lower = _lower(card, params["dataset"], model, matrix)
     settings = _validated(params, card, {section: lower[section] | given[section] for section in SECTIONS})
@@ -127,6 +128,10 @@ def _resolved(params: dict[str, Any], card_of: Callable[[Any], Card]) -> Resolve
         origins=_origins(settings, given, lower),
         changed=_changed(settings, lower),
     )
+
+
+def _own_rows(model: str) -> dict[str, Any]:
+    return settings_of(model).Settings.own_rows or {}
 
 
 def _check_plain(params: dict[str, Any]) -> None:
@@ -194,11 +199,11 @@ def _by_key(keys: Mapping[str, Iterable[str]]) -> dict[str, list[str]]:
 
 def _lower(card: Card, dataset: str, model: str, matrix: str) -> Values:
     """What stands where params.yaml has nothing, but for the defaults."""
-    of_card = card.overrides("train", matrix)
+    own, of_card = _own_rows(model), card.overrides("train", matrix)
     return {
         "synthetic": {},
         "preprocess": card.preprocess.model_dump(exclude_unset=True),
-        "gfpush": card.overrides("gfpush", matrix),
+        "gfpush": {key: own[key] for key in own if key != "matrix"} or card.overrides("gfpush", matrix),
         "train": of_card if model == OWN_METHOD else settings_of(model).PUBLISHED.get(dataset, {}),
     }
 
@@ -231,7 +236,8 @@ def _validated(params: dict[str, Any], card: Card, values: Values) -> Settings:
 def _origins(settings: Settings, given: Values, lower: Values) -> dict[str, str]:
     origins = dict.fromkeys(PLAIN, PARAMS)
     for section, values in settings.flat().items():
-        authors = f"{settings.model}'s authors" if section == "train" and settings.model != OWN_METHOD else CARD
+        of_authors = section == "train" or (section == "gfpush" and _own_rows(settings.model))
+        authors = f"{settings.model}'s authors" if of_authors and settings.model != OWN_METHOD else CARD
         for key in values if section in SECTIONS else ():
             of_lower = authors if key in lower[section] else DEFAULT
             origins[f"{section}.{key}"] = PARAMS if key in given[section] else of_lower

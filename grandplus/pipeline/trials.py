@@ -9,14 +9,13 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-import scipy.sparse as sp
 
 from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Splits
 from grandplus.methods.protocol import Task
 from grandplus.methods.registry import method_of
 from grandplus.methods.remaining import Estimate
-from grandplus.methods.settings import MethodSettings
+from grandplus.methods.settings import GraphSize, MethodSettings
 from grandplus.pipeline.finished import Finished
 from grandplus.pipeline.live import Live, Watch
 from grandplus.pipeline.settings import Settings
@@ -114,13 +113,13 @@ def trials_at_once(graph: Graph, settings: MethodSettings) -> int:
     GrandPlusError
         Not even one.
     """
-    (nodes, features), sparse = graph.features.shape, sp.issparse(graph.features)
-    each = settings.training_memory(int(nodes), int(features), len(graph.classes), sparse=sparse)
+    size = GraphSize.of(graph)
+    each = settings.training_memory(size)
     budget = environment.memory()
     if each <= budget:
         return budget // each
     found = f"training would need {size_text(each)} of memory, and may use {size_text(budget)}"
-    ways = [*settings.to_save_memory(sparse=sparse), "set GRANDPLUS_MEMORY higher if the machine has more"]
+    ways = [*settings.to_save_memory(sparse=size.sparse), "set GRANDPLUS_MEMORY higher if the machine has more"]
     raise GrandPlusError(found, fix=", or ".join(ways))
 
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 import psutil  # type: ignore[import-untyped]
-import scipy.sparse as sp
 from optuna.trial import BaseTrial
 
 from grandplus.graph.graph import Graph
+from grandplus.methods.settings import GraphSize
 from grandplus.pipeline.cases import Case
 from grandplus.pipeline.settings import Settings
 from grandplus.runtime import environment
@@ -74,11 +74,11 @@ def without_too_wide(space: Space, graph: Graph, settings: Settings) -> Space:
     if "train.hidden" not in space:
         return space
     budget = environment.memory_limit() or int(psutil.virtual_memory().total)
-    nodes, features = map(int, graph.features.shape)
+    size = GraphSize.of(graph)
 
     def fits(width: int) -> bool:
         wide = settings.train.model_copy(update={"layers": 2, "hidden": width})
-        needed = wide.training_memory(nodes, features, len(graph.classes), sparse=sp.issparse(graph.features))
+        needed = wide.training_memory(size)
         return bool(needed <= budget)
 
     fitting, wider = ([width for width in space["train.hidden"] if fits(width) == wanted] for wanted in (True, False))

@@ -31,7 +31,11 @@ def cora(**changes: object) -> Settings:
         ({}, 8 * 10**7, "edges in both directions"),
         ({"preprocess": "standardize"}, 4 * 10**9, "standardized features"),
         ({"preprocess": "standardized-adjacency", "features": None}, 4 * 10**12, "standardized features"),
-        ({"hidden": 10_000}, 3 * 4 * (1001 * 10_000 + 10_001 * 10), "model's parameters in training"),
+        (  # five copies of the parameters, four of a batch's layers
+            {"hidden": 10_000},
+            4 * (5 * (1001 * 10_000 + 10_001 * 10) + 4 * 2 * 150 * (10_000 + 10)),
+            "training of one grandplus",
+        ),
         ({"classes": 1000}, 4 * 10**9, "one trial's probabilities"),
     ],
 )
@@ -48,7 +52,7 @@ def test_memory(monkeypatch, tmp_path, changes, needed, what):
     monkeypatch.setenv("GRANDPLUS_MEMORY", str(needed))
     check_resources(settings, tmp_path)
     monkeypatch.setenv("GRANDPLUS_MEMORY", str(needed - 1))
-    with pytest.raises(GrandPlusError, match=rf"the {what} of cora take {size_text(needed)}; expected at most"):
+    with pytest.raises(GrandPlusError, match=rf"the {what} on cora would take {size_text(needed)}; expected at most"):
         check_resources(settings, tmp_path)
 
 
@@ -66,10 +70,10 @@ def test_disk(monkeypatch, tmp_path):
 
 
 def test_a_synthetic_graph_is_known_by_its_recipe(monkeypatch, tmp_path):
-    monkeypatch.setenv("GRANDPLUS_MEMORY", "1MB")
+    monkeypatch.setenv("GRANDPLUS_MEMORY", "10MB")
     twin = load_settings(ROOT, dataset="twin-reddit", synthetic={"scale": 0.001})
     check_resources(twin.model_copy(update={"train": twin.train.model_copy(update={"hidden": 8})}), tmp_path)
-    with pytest.raises(GrandPlusError, match="the edges in both directions of twin-reddit take"):
+    with pytest.raises(GrandPlusError, match="the edges in both directions on twin-reddit would take"):
         check_resources(load_settings(ROOT, dataset="twin-reddit"), tmp_path)
 
 

@@ -11,6 +11,7 @@ from grandplus.graph.adjacency import as_adjacency
 from grandplus.graph.drawing import make_splits
 from grandplus.graph.graph import Graph
 from grandplus.methods.files import load_model
+from grandplus.methods.settings import GraphSize
 from grandplus.methods.sgc.method import Model
 from grandplus.pipeline import trials
 from grandplus.pipeline.inference import infer_trials
@@ -48,7 +49,7 @@ def test_as_many_trials_at_once_as_there_is_room_for(tmp_path, monkeypatch, budg
     settings = load_settings(dataset="cora", matrix="ppr", trials=9)
     public = [{"train": np.array([0]), "val": np.array([1])}]
     make_splits(np.zeros(4, np.int64), settings.preprocess, public, seed=0, trials=9).save(tmp_path)
-    each = settings.train.training_memory(4, 4, 2, sparse=False)
+    each = settings.train.training_memory(GraphSize(4, 0, 4, 2, 16))
     monkeypatch.setenv("GRANDPLUS_MEMORY", str(int(budget * each)))
     asked = []
     monkeypatch.setattr(

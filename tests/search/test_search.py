@@ -17,12 +17,12 @@ from pathlib import Path
 import numpy as np
 import optuna
 import pytest
-import scipy.sparse as sp
 from optuna.trial import TrialState
 from processes import CHECKOUT, wait_for
 
 from experiments import trials
 from grandplus.cli.main import main
+from grandplus.methods.settings import GraphSize
 from grandplus.pipeline import cases, rows
 from grandplus.pipeline.card import read_card
 from grandplus.pipeline.cases import Case, prepare
@@ -184,9 +184,9 @@ def test_what_cannot_be_trained_is_noted_and_the_search_goes_on(checkout, here, 
 
 
 def test_widths_that_memory_has_no_room_for_are_left_out(checkout, here, monkeypatch, capsys):
-    features = prepare(Case("ring", "avg"), 3).graph.features
+    size = GraphSize.of(prepare(Case("ring", "avg"), 3).graph)
     training = Case("ring", "avg").settings(3).train
-    needed = training.training_memory(*features.shape, 3, sparse=sp.issparse(features))
+    needed = training.training_memory(size)
     monkeypatch.setattr("grandplus.propagation.plan.BASE", 0)  # which needs less than training, but for this
     monkeypatch.setenv("GRANDPLUS_MEMORY", f"{needed + 2**16}B")
     search("ring", "avg", {"network": 6, "propagation": 1})

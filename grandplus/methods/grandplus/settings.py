@@ -8,12 +8,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from grandplus.methods.settings import MethodSettings
+from grandplus.methods.settings import BASE, COPIES_OF_ACTIVATIONS, COPIES_OF_PARAMETERS, GraphSize, MethodSettings
 from grandplus.runtime.validation import Count, Fraction, NonNegative, Positive
 
-BASE = 300 * 2**20  # bytes of a process with PyTorch, its rows and small batches
-COPIES_OF_PARAMETERS = 5  # a value, its gradient, both moments and the best so far
-COPIES_OF_INPUTS = 4  # a layer's input, its output and their gradients
 VALIDATE_EVERY = 10  # steps
 
 NEEDS_ROWS = True  # of Π, for the nodes that are trained on and validated
@@ -57,26 +54,23 @@ class Settings(MethodSettings):
             (inputs + 1) * outputs for inputs, outputs in itertools.pairwise(self.widths(features, classes))
         )
 
-    def training_memory(self, nodes: int, features: int, classes: int, *, sparse: bool) -> int:
+    def training_memory(self, size: GraphSize) -> int:
         """Bytes that training one model takes at most; files that are memory-mapped are not counted.
 
         Sparse inputs stay sparse into the first layer where they can, and need no dense batch.
 
         Parameters
         ----------
-        nodes : int
-            Of the graph; training has a batch of them in memory.
-        features : int
-            Width of the feature matrix.
-        classes : int
-        sparse : bool
-            Whether the features are sparse.
+        size : GraphSize
+            Training has a batch of its nodes in memory.
         """
-        widths = self.widths(features, classes)
+        widths = self.widths(size.features, size.classes)
         batch = self.augmentations * (self.batch_labelled + self.batch_unlabelled)
-        stays_sparse = sparse and not (self.batchnorm or self.row_norm or self.embed)
+        stays_sparse = size.sparse and not (self.batchnorm or self.row_norm or self.embed)
         dense = sum(widths[1:]) if stays_sparse else sum(widths)
-        values = COPIES_OF_PARAMETERS * self.parameters(features, classes) + COPIES_OF_INPUTS * batch * dense
+        values = (
+            COPIES_OF_PARAMETERS * self.parameters(size.features, size.classes) + COPIES_OF_ACTIVATIONS * batch * dense
+        )
         return BASE + 4 * values
 
     def most_steps(self, labelled: int) -> int:

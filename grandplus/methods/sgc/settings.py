@@ -6,13 +6,11 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from grandplus.methods.settings import MethodSettings
+from grandplus.methods.settings import COPIES_OF_PARAMETERS, GraphSize, MethodSettings
 from grandplus.propagation.matrices import Order
 from grandplus.propagation.plan import BASE
 from grandplus.propagation.power import BUFFERS
 from grandplus.runtime.validation import Count, NonNegative
-
-COPIES_OF_PARAMETERS = 4  # a value, its gradient and both moments
 
 NEEDS_ROWS = False
 PUBLISHED: dict[str, dict[str, Any]] = {  # by dataset
@@ -34,18 +32,7 @@ class Settings(MethodSettings):
         """How many values the linear layer has, for features of this width."""
         return (features + 1) * classes
 
-    def training_memory(self, nodes: int, features: int, classes: int, *, sparse: bool) -> int:
-        """Bytes that training one model takes at most: the features of all nodes are propagated first.
-
-        Parameters
-        ----------
-        nodes : int
-            Of the graph.
-        features : int
-            Width of the feature matrix.
-        classes : int
-        sparse : bool
-            Whether the features are sparse; propagated ones are dense.
-        """
-        propagated = (1 + BUFFERS) * nodes * features
-        return BASE + 4 * (propagated + COPIES_OF_PARAMETERS * self.parameters(features, classes))
+    def training_memory(self, size: GraphSize) -> int:
+        """Bytes that training one model takes at most: propagated features, of all nodes, are dense."""
+        propagated = (1 + BUFFERS) * size.nodes * size.features
+        return BASE + 4 * (propagated + COPIES_OF_PARAMETERS * self.parameters(size.features, size.classes))

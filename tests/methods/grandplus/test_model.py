@@ -146,7 +146,7 @@ def change_header(file, change):
         (lambda header: [], "is no readable model"),
         (lambda header: {"classes": ["a"]}, "is no readable model: 'format_version'"),
         (lambda header: header | {"format_version": 2}, "format version is 2; expected 3"),
-        (lambda header: header | {"model": "gcn"}, "model is 'gcn'; expected one of grandplus, sgc"),
+        (lambda header: header | {"model": "gnn"}, "model is 'gnn'; expected one of "),
         (lambda header: header | {"model": "sgc"}, "settings.augmentations is 2; expected extra inputs"),
         (lambda header: header | {"settings": {"lr": -1}}, "settings.lr is -1; expected greater than 0"),
         (lambda header: header | {"features": 4}, "is damaged: its header and its tensors are not those of one model"),

@@ -1,0 +1,207 @@
+"""Methods whose every step is a pass over the whole graph, by the layers of PyTorch Geometric.
+
+A method has its network, which takes the features and Â = D̃^-½(A + I)D̃^-½, and its own optimizer and stopping.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self, TypeVar
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+import torch.nn.functional as F
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from grandplus.graph.adjacency import Adjacency
+from grandplus.graph.graph import Graph
+from grandplus.methods import protocol
+from grandplus.methods.inputs import SparseInput, csr_tensor, input_of
+from grandplus.methods.protocol import Task, Trained
+from grandplus.methods.stopping import Stopping
+from grandplus.methods.training import Watch, seeded, train, watched_nodes
+
+
+class Inputs(NamedTuple):
+    """What a network takes of a graph."""
+
+    features: Tensor | SparseInput  # float32 (n, d)
+    adjacency: Tensor  # Â, float32 (n, n), sparse CSR
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FullBatchModel(protocol.Model):
+    """A network over the whole graph.
+
+    Attributes
+    ----------
+    network : torch.nn.Module
+        Takes ``Inputs`` and returns logits (n, C).
+    width : int
+        Of the features, d.
+    """
+
+    network: nn.Module
+    width: int
+
+    @staticmethod
+    @abstractmethod
+    def make(settings: Any, width: int, classes: int) -> nn.Module:
+        """The network, with its first weights."""
+
+    @torch.inference_mode()
+    def predict_proba(self, graph: Graph, shared: Inputs | None = None) -> NDArray[np.float32]:
+        """Class probabilities of every node: float32 (n, C).
+
+        Parameters
+        ----------
+        graph : Graph
+        shared : Inputs, optional
+            What ``shared_inputs(graph)`` of a model of the same settings has given.
+        """
+        self.network.eval()
+        inputs = self.shared_inputs(graph) if shared is None else shared
+        probabilities: NDArray[np.float32] = self.network(*inputs).softmax(dim=-1).cpu().numpy()
+        return probabilities
+
+    def shared_inputs(self, graph: Graph) -> Inputs:
+        """The features and Â."""
+        return inputs_of(graph, next(self.network.parameters()).device)
+
+    def tensors(self) -> dict[str, Tensor]:
+        """The parameters of the network, and BatchNorm's running statistics."""
+        return dict(self.network.state_dict())
+
+    def header(self) -> dict[str, Any]:
+        """The width of the features."""
+        return {"width": self.width}
+
+    @classmethod
+    def restored(cls, header: dict[str, Any], tensors: dict[str, Tensor], device: str, **common: Any) -> Self:
+        """The model again, from what ``header`` and ``tensors`` gave."""
+        width = int(header["width"])
+        network = cls.make(common["settings"], width, len(common["classes"]))
+        network.load_state_dict(tensors)
+        return cls(network=network.to(device), width=width, **common)
+
+
+M = TypeVar("M", bound=FullBatchModel)
+
+
+def fit_full_batch(
+    model: type[M],
+    task: Task,
+    settings: Any,
+    *,
+    optimizer: Callable[[Any], torch.optim.Optimizer],
+    stopping: Stopping,
+    info: dict[str, Any] | None = None,
+    watch: Watch = None,
+) -> Trained:
+    """Train one model on the mean cross-entropy of the training nodes.
+
+    Parameters
+    ----------
+    model : type
+        A class derived from ``FullBatchModel``.
+    task : Task
+    settings : MethodSettings
+        With ``epochs``.
+    optimizer : callable
+        Given the network, returns the optimizer of its parameters.
+    stopping : Stopping
+    info : dict, optional
+        What to note in the model.
+    watch : callable, optional
+        Is given the scores of each epoch.
+
+    Raises
+    ------
+    GrandPlusError
+        The loss is no longer finite.
+    """
+    graph, device = task.graph, torch.device(task.device)
+    width, inputs = int(graph.features.shape[1]), inputs_of(graph, device)
+    nodes, watched = (torch.from_numpy(part).to(device) for part in (task.split.train, watched_nodes(task)))
+    labels = torch.from_numpy(np.asarray(graph.labels)[task.split.train]).to(device)
+    with seeded(task):
+        network = model.make(settings, width, len(graph.classes)).to(device)
+        steps = optimizer(network)
+
+        def epoch() -> float:
+            steps.zero_grad()
+            loss = F.cross_entropy(network(*inputs)[nodes], labels)
+            loss.backward()  # type: ignore[no-untyped-call]
+            steps.step()
+            return loss.item()
+
+        course = train(
+            network,
+            task,
+            epoch=epoch,
+            evaluate=lambda: network(*inputs)[watched],
+            epochs=settings.epochs,
+            stopping=stopping,
+            watch=watch,
+        )
+    common: Any = {"classes": graph.classes, "settings": settings, "preprocessing": graph.fitted.to_json()}
+    return Trained(
+        model(network=network, width=width, info={**(info or {}), **course.outcome}, **common), course.history
+    )
+
+
+def inputs_of(graph: Graph, device: torch.device) -> Inputs:
+    """The features and Â of a graph, on a device."""
+    return Inputs(input_of(graph.features, device), normalized(graph.adjacency).to(device))
+
+
+def normalized(adjacency: Adjacency) -> Tensor:
+    """Â = D̃^-½(A + I)D̃^-½: float32 (n, n), sparse CSR.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grandplus.graph.adjacency import as_adjacency
+    >>> path = as_adjacency(np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]]))
+    >>> normalized(path).to_dense()
+    tensor([[0.5000, 0.4082, 0.0000],
+            [0.4082, 0.3333, 0.4082],
+            [0.0000, 0.4082, 0.5000]])
+    """
+    nodes = adjacency.nodes
+    stored = np.ones(len(adjacency.indices), np.float32), np.asarray(adjacency.indices), np.asarray(adjacency.indptr)
+    with_loops = (sp.csr_array(stored, shape=(nodes, nodes)) + sp.eye_array(nodes, dtype=np.float32)).tocsr()
+    root = np.sqrt(adjacency.degrees)
+    rows = np.repeat(np.arange(nodes), adjacency.degrees)
+    values = (1 / (root[rows] * root[with_loops.indices])).astype(np.float32)
+    return csr_tensor(with_loops, torch.from_numpy(values))
+
+
+class SymmetricProduct:
+    """For a layer of PyTorch Geometric, before it in the list of bases: it multiplies by a symmetric sparse matrix.
+
+    The gradient of ÂX needs Âᵀ, which PyTorch would make anew at every step, in ten times the time of the product.
+    """
+
+    def message_and_aggregate(self, adj_t: Tensor, x: Tensor) -> Tensor:
+        return _symmetric_product(adj_t, x)
+
+
+class _SymmetricProduct(torch.autograd.Function):
+    @staticmethod
+    def forward(context: Any, matrix: Tensor, x: Tensor) -> Tensor:
+        context.matrix = matrix  # which has no gradient
+        return matrix @ x
+
+    @staticmethod
+    def backward(context: Any, gradient: Tensor) -> tuple[None, Tensor]:
+        return None, context.matrix @ gradient
+
+
+def _symmetric_product(matrix: Tensor, x: Tensor) -> Tensor:
+    out: Tensor = _SymmetricProduct.apply(matrix, x)  # type: ignore[no-untyped-call]
+    return out

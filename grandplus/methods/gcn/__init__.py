@@ -1,0 +1,1 @@
+"""GCN: two graph convolutions over the whole graph."""

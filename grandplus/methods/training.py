@@ -1,0 +1,118 @@
+"""The training loop of methods that are a network and an optimizer: epochs, validation, and the weights to keep."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from grandplus.methods.protocol import Scores, Task
+from grandplus.methods.scores import part_scores
+from grandplus.methods.stopping import Stopping
+from grandplus.runtime.errors import GrandPlusError
+
+Watch: TypeAlias = Callable[[Scores], None] | None
+
+
+@dataclass(frozen=True)
+class Course:
+    """How a training went.
+
+    Attributes
+    ----------
+    history : dict of list of float
+        The scores of each epoch, by name.
+    outcome : dict
+        steps, best_step (the epoch whose weights are kept) and val_accuracy (of that epoch), for ``Model.info``.
+    """
+
+    history: dict[str, list[float]]
+    outcome: dict[str, Any]
+
+
+def train(
+    network: nn.Module,
+    task: Task,
+    *,
+    epoch: Callable[[], float],
+    evaluate: Callable[[], Tensor],
+    epochs: int,
+    stopping: Stopping,
+    watch: Watch = None,
+) -> Course:
+    """Train to the end, and put the weights that the rule keeps into the network.
+
+    Parameters
+    ----------
+    network : torch.nn.Module
+    task : Task
+    epoch : callable
+        Trains for one epoch, and returns its loss; the network is in training mode.
+    evaluate : callable
+        Returns the logits (t + v, C) of the training nodes and, below them, of the validation nodes; the network is in
+        evaluation mode, and no gradients are kept.
+    epochs : int
+        At most.
+    stopping : Stopping
+    watch : callable, optional
+        Is given the scores of each epoch, see `grandplus.methods.scores.part_scores`.
+
+    Raises
+    ------
+    GrandPlusError
+        The loss is no longer finite.
+    """
+    split, history, outcome = task.split, dict[str, list[float]](), dict[str, Any]()
+    parts = {"train": slice(len(split.train)), "val": slice(len(split.train), None)}
+    labels = torch.from_numpy(np.asarray(task.graph.labels)[watched_nodes(task)]).to(task.device)
+    kept: dict[str, Tensor] = {}
+    for step in range(epochs):
+        network.train()
+        loss = epoch()
+        if not math.isfinite(loss):
+            raise GrandPlusError(f"the loss became {loss} at step {step}", fix="lower train.lr")
+        network.eval()
+        with torch.inference_mode():
+            logits = evaluate()
+        scores: Scores = {"step": float(step)}
+        for part, rows in parts.items():
+            scores |= part_scores(part, logits[rows], labels[rows])
+        for name, value in scores.items():
+            history.setdefault(name, []).append(value)
+        if watch:
+            watch(scores)
+        decision = stopping.update(scores["val_accuracy"], scores["val_loss"])
+        if decision.keep or not kept:
+            kept = {name: tensor.detach().clone() for name, tensor in network.state_dict().items()}
+            outcome = {"best_step": step, "val_accuracy": scores["val_accuracy"]}
+        if decision.stop:
+            break
+    network.load_state_dict(kept)
+    network.eval()
+    return Course(history, {"steps": step + 1, **outcome})
+
+
+def watched_nodes(task: Task) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """The nodes of which ``evaluate`` gives the logits: int64 (t + v,)."""
+    return np.concatenate([task.split.train, task.split.val])
+
+
+@contextlib.contextmanager
+def seeded(task: Task) -> Iterator[np.random.Generator]:
+    """PyTorch's generator starts from the task's seed, and afterwards goes on as if nothing had been drawn.
+
+    Yields
+    ------
+    numpy.random.Generator
+        For what numpy draws.
+    """
+    rng = np.random.default_rng(task.seed)
+    with torch.random.fork_rng(devices=[0] if task.device == "cuda" else []):
+        torch.manual_seed(int(rng.integers(2**63)))
+        yield rng
