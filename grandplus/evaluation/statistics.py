@@ -6,7 +6,6 @@ All intervals are of 95 %. Scores vary over trials; how much is their standard d
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
@@ -18,8 +17,6 @@ LEVEL = 0.05
 DECIMALS = 6  # of scores in files, so that differences between runs read well
 MOST_FLIPS = 10_000  # assignments of signs that a permutation test draws; up to 13 trials it takes all there are
 PRECISION = 1e-6  # of scores: smaller differences are rounding
-POWER = 0.8  # the chance with which `trials_needed` lets a difference be shown
-MOST_TRIALS = 1000  # that `trials_needed` considers
 
 
 class Interval(NamedTuple):
@@ -83,6 +80,8 @@ class Difference(NamedTuple):
         Its 95 % interval.
     p : float or ndarray
         Two-sided p-value of no difference.
+    freedom : float or ndarray
+        Degrees of freedom of the error.
     """
 
     difference: Any
@@ -90,6 +89,7 @@ class Difference(NamedTuple):
     low: Any
     high: Any
     p: Any
+    freedom: Any
 
     @property
     def interval(self) -> Interval:
@@ -124,18 +124,53 @@ def over_trials(values: Sequence[float]) -> dict[str, float]:
     return {name: round(score, DECIMALS) for name, score in scores.items()}
 
 
-def paired(first: ArrayLike, second: ArrayLike) -> Difference:
+def overlap_of_splits(*, train: int, test: int) -> float:
+    """How much more variance a mean over trials has whose splits are drawn from one graph: they share nodes.
+
+    Such trials are correlated. If their correlation is ρ, the variance of the mean of T trials is
+    s² (1/T + ρ / (1 - ρ)), where s² is the variance over trials. Nadeau and Bengio take ρ = test / (train + test), the
+    share of test nodes that two trials have in common, as trials differ by few test nodes where most nodes train; the
+    second term is test / train then. Where few nodes have labels, trials differ by the nodes that they train on, and
+    ρ = train / (train + test) is the share that they have in common of these. So the term is the smaller part divided
+    by the larger one.
+
+    Parameters
+    ----------
+    train, test : int
+        Nodes of each part, at least one.
+
+    Returns
+    -------
+    float
+        ρ / (1 - ρ), between 0 and 1.
+
+    References
+    ----------
+    Nadeau, C.; Bengio, Y. Inference for the generalization error. Machine Learning 52, 2003.
+
+    Examples
+    --------
+    >>> overlap_of_splits(train=900, test=100) == 1 / 9, overlap_of_splits(train=160, test=7250) == 16 / 725
+    (True, True)
+    """
+    return min(train, test) / max(train, test)
+
+
+def paired(first: ArrayLike, second: ArrayLike, *, overlap: float = 0.0) -> Difference:
     """Compare trials that belong together, along the last axis.
 
     Parameters
     ----------
     first, second : array_like, shape (..., trials)
         Scores, at least two.
+    overlap : float
+        Of splits that are drawn anew for each trial (see `overlap_of_splits`); 0 for those that all trials share.
 
     Returns
     -------
     Difference
-        With Student's interval of the mean difference, and the p-value of a permutation test that flips signs.
+        With Student's interval of the mean difference, and the p-value of a permutation test that flips signs. With
+        an overlap the interval is wider, and the p-value is that of its t test, as signs are not independent.
 
     Examples
     --------
@@ -145,19 +180,20 @@ def paired(first: ArrayLike, second: ArrayLike) -> Difference:
     """
     differences = np.asarray(first, np.float64) - np.asarray(second, np.float64)
     trials = differences.shape[-1]
-    mean = differences.mean(axis=-1)
-    error = differences.std(axis=-1, ddof=1) / np.sqrt(trials)
-    half = stats.t.ppf(1 - LEVEL / 2, trials - 1) * error
-    return Difference(mean, error, mean - half, mean + half, _sign_flip_p(differences))
+    error = np.sqrt(differences.var(axis=-1, ddof=1) * (1 / trials + overlap))
+    test = _t_test(differences.mean(axis=-1), error, trials - 1)
+    return test if overlap else test._replace(p=_sign_flip_p(differences))
 
 
-def welch(first: ArrayLike, second: ArrayLike) -> Difference:
+def welch(first: ArrayLike, second: ArrayLike, *, overlap: float = 0.0) -> Difference:
     """Compare trials that have nothing in common, along the last axis.
 
     Parameters
     ----------
     first, second : array_like, shape (..., trials)
         Scores, at least two of each.
+    overlap : float
+        As of `paired`.
 
     Returns
     -------
@@ -170,15 +206,11 @@ def welch(first: ArrayLike, second: ArrayLike) -> Difference:
     Biometrika 34, 1947.
     """
     runs = np.asarray(first, np.float64), np.asarray(second, np.float64)
-    difference = runs[0].mean(axis=-1) - runs[1].mean(axis=-1)
-    error = np.sqrt(sum(run.var(axis=-1, ddof=1) / run.shape[-1] for run in runs))
-    if np.ndim(difference) == 0 and error < PRECISION:  # all scores of each run are equal: the t test would divide by 0
-        return Difference(difference, 0.0, difference, difference, float(abs(difference) < PRECISION))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # scipy warns where the scores of one run are equal
-        test = stats.ttest_ind(*runs, axis=-1, equal_var=False)
-        interval = test.confidence_interval(1 - LEVEL)
-    return Difference(difference, error, interval.low, interval.high, test.pvalue)
+    squares = [run.var(axis=-1, ddof=1) * (1 / run.shape[-1] + overlap) for run in runs]
+    total = squares[0] + squares[1]
+    parts = sum(square**2 / (run.shape[-1] - 1) for square, run in zip(squares, runs, strict=True))
+    freedom = np.divide(total**2, parts, out=np.ones_like(total), where=parts > 0)
+    return _t_test(runs[0].mean(axis=-1) - runs[1].mean(axis=-1), np.sqrt(total), freedom)
 
 
 def welch_interval(first: Sample, second: Sample) -> Interval:
@@ -204,70 +236,14 @@ def welch_interval(first: Sample, second: Sample) -> Interval:
     return Interval(first.mean - second.mean - half, first.mean - second.mean + half)
 
 
-def holm(p: Sequence[float]) -> list[float]:
-    """Correct p-values for their number by Holm's method.
-
-    Parameters
-    ----------
-    p : sequence of float
-
-    Returns
-    -------
-    list of float
-        In the same order.
-
-    References
-    ----------
-    Holm, S. A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics 6, 1979.
-
-    Examples
-    --------
-    >>> holm([0.01, 0.04, 0.03])
-    [0.03, 0.06, 0.06]
-    """
-    order = np.argsort(p, kind="stable")
-    factors = len(p) - np.arange(len(p))
-    corrected = np.empty(len(p))
-    corrected[order] = np.minimum(1, np.maximum.accumulate(factors * np.asarray(p)[order]))
-    return [float(value) for value in corrected]
-
-
-def fewest_trials(*, paired: bool, comparisons: int) -> int:
-    """The number of trials below which no difference can be shown among so many comparisons.
-
-    Of 2ⁿ assignments of signs two are as extreme as the most extreme one.
-
-    Examples
-    --------
-    >>> fewest_trials(paired=True, comparisons=1)
-    6
-    """
-    return 1 + math.ceil(math.log2(comparisons / LEVEL)) if paired else 2
-
-
-def trials_needed(test: Difference, trials: int, *, paired: bool, comparisons: int) -> int | None:
-    """About how many trials of each run would show a difference as large as this one, four times of five.
-
-    Parameters
-    ----------
-    test : Difference
-    trials : int
-        What it was measured with.
-    paired : bool
-        Whether trials belong together.
-    comparisons : int
-        How many there are, as p-values are corrected for them.
-
-    Returns
-    -------
-    int or None
-        More than `trials`; None if it is more than `MOST_TRIALS`.
-    """
-    counts = np.arange(max(fewest_trials(paired=paired, comparisons=comparisons), trials + 1), MOST_TRIALS + 1)
-    freedom = (counts - 1) * (1 if paired else 2)
-    quantiles = stats.t.ppf(1 - LEVEL / comparisons / 2, freedom) + stats.t.ppf(POWER, freedom)
-    enough = counts[quantiles * test.error * np.sqrt(trials / counts) <= abs(test.difference)]
-    return int(enough[0]) if len(enough) else None
+def _t_test(difference: Any, error: Any, freedom: Any) -> Difference:
+    """By Student's distribution; without any error, a difference above rounding is certain."""
+    known = error > PRECISION
+    t = np.where(
+        known, np.abs(difference) / np.where(known, error, 1), np.where(abs(difference) < PRECISION, 0, np.inf)
+    )
+    half = stats.t.ppf(1 - LEVEL / 2, freedom) * error
+    return Difference(difference, error, difference - half, difference + half, 2 * stats.t.sf(t, freedom), freedom)
 
 
 def _sign_flip_p(differences: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -12,16 +12,8 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from grandplus.evaluation.statistics import (
-    LEVEL,
-    MOST_TRIALS,
-    Difference,
-    fewest_trials,
-    holm,
-    paired,
-    trials_needed,
-    welch,
-)
+from grandplus.evaluation.significance import MOST_TRIALS, fewest_trials, holm, trials_needed
+from grandplus.evaluation.statistics import LEVEL, Difference, paired, welch
 from grandplus.report.run import Run
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from grandplus.evaluation.statistics import LEVEL, Sample, holm, over_trials, paired, welch, welch_interval
+from grandplus.evaluation.statistics import LEVEL, Sample, over_trials, paired, welch, welch_interval
 
 SCORES = [0.851, 0.846, 0.853, 0.858, 0.849, 0.850, 0.852, 0.847, 0.855, 0.852]
 
@@ -90,21 +90,6 @@ def test_welch_with_a_run_whose_trials_are_all_alike():
     assert welch([0.9] * 3, [0.85] * 4).p == 0
 
 
-def test_holms_method():
-    """By hand: the lowest times 4, the next times 3, and so on, never below one before."""
-    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
-    assert holm([0.6, 0.7]) == [1, 1]
-    assert holm([]) == []
-
-
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
-def test_correction_keeps_order_and_only_raises(p):
-    corrected = holm(p)
-    assert all(new >= old for new, old in zip(corrected, p, strict=True))
-    for i, j in itertools.combinations(range(len(p)), 2):
-        assert (p[i] < p[j]) <= (corrected[i] <= corrected[j])
-
-
 @pytest.mark.parametrize("test", [paired, welch])
 def test_of_a_thousand_null_pairs_few_are_claimed_to_differ(test):
     """Ten trials each, spread as on Cora: 5 % are claimed, by the level, and chance of this draw."""
@@ -118,12 +103,3 @@ def test_a_gap_of_one_point_is_found(spread, power):
     a, b = null_pairs(spread)
     assert (paired(a + 0.01, b).p <= LEVEL).mean() >= power
     assert (welch(a + 0.01, b).p <= LEVEL).mean() >= power
-
-
-def test_among_six_null_runs_few_families_claim_any():
-    """Fifteen comparisons of six equal runs: Holm keeps the chance of any claim to 5 %."""
-    rng = np.random.default_rng(0)
-    families = (0.85 + 0.0042 * rng.standard_normal((200, 6, 10))).round(3)
-    first, second = zip(*itertools.combinations(range(6), 2), strict=True)
-    p = paired(families[:, first], families[:, second]).p
-    assert np.mean([min(holm(of)) <= LEVEL for of in p]) <= 0.065
