@@ -4,6 +4,7 @@ The search of the paper's appendix: first the network, then the propagation, eac
 highest mean validation accuracy; test labels are not looked at. Every training is kept as soon as it is done, so a
 search that is interrupted goes on from there. Trains as many at once as GRANDPLUS_WORKERS says. Writes the winner as
 a card, data/catalog/<dataset>-<matrix>-tuned.yaml, and the history into experiments/search/<dataset>-<matrix>.
+Of another method than GRAND+ it searches the network alone, and the method's name stands in place of the matrix.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ def add(commands: Any) -> None:
     )
     parser.add_argument("dataset", help="name of a card in data/catalog")
     parser.add_argument("--matrix", choices=tunable, default="avg", help="matrix to tune; default: avg")
+    parser.add_argument("--model", default="grandplus", help="method to tune; default: grandplus")
     for stage, usual in TRIALS.items():
         words = f"number of candidates for the {stage}; default: {usual}"
         parser.add_argument(f"--{stage}", type=int, default=usual, metavar="TRIALS", help=words)
@@ -43,4 +45,4 @@ def run(arguments: argparse.Namespace) -> None:
     """
     from grandplus.search.run import search  # here, as torch and Optuna take seconds
 
-    search(arguments.dataset, arguments.matrix, {stage: getattr(arguments, stage) for stage in TRIALS})
+    search(arguments.dataset, arguments.matrix, {stage: getattr(arguments, stage) for stage in TRIALS}, arguments.model)

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from grandplus.datasets.source import Expect, Place, Source
 from grandplus.graph.settings import Preprocess
-from grandplus.methods.registry import settings_of
+from grandplus.methods.registry import NAMES, settings_of
 from grandplus.pipeline.yaml_files import read_yaml, stays_text
 from grandplus.propagation.matrices import MATRICES, parameters
 from grandplus.propagation.settings import GFPush
@@ -22,6 +22,8 @@ from grandplus.runtime.validation import Name, Section, check_known, checked_as,
 
 CATALOG = Path("data/catalog")
 PARAMS = "params.yaml"
+OWN_METHOD = "grandplus"  # whose values the cards hold by matrix
+OTHERS = tuple(name for name in NAMES if name != OWN_METHOD)
 ANY = "any"  # the key of values for every matrix
 
 # Values by matrix and setting; those of a matrix go before those of any.
@@ -32,6 +34,7 @@ class Card(Section):
     """A dataset.
 
     ``gfpush`` and ``train`` hold GRAND+'s hyperparameters, where they differ from the defaults of their classes.
+    Beside these, ``train`` may have values of other methods, by the method's name.
     """
 
     title: str
@@ -53,6 +56,10 @@ class Card(Section):
         """
         by_matrix: Overrides = getattr(self, section)
         return by_matrix.get(ANY, {}) | by_matrix.get(matrix, {})
+
+    def of_method(self, model: str) -> dict[str, Any]:
+        """What the card has for another method than GRAND+."""
+        return self.train.get(model, {})
 
 
 def read_card(file: Path) -> Card:
@@ -166,13 +173,14 @@ def _is_number(text: str) -> bool:
 
 
 def _check_hyperparameters(card: Card, where: str) -> None:
-    train = settings_of("grandplus").Settings
     for section in ("gfpush", "train"):
         by_matrix: Overrides = getattr(card, section)
-        check_known(by_matrix, {ANY, *MATRICES}, where, f"{section}.")
+        methods = set(OTHERS) if section == "train" else set[str]()
+        check_known(by_matrix, {ANY, *MATRICES, *methods}, where, f"{section}.")
         for matrix, values in by_matrix.items():
             prefix = f"{section}.{matrix}."
             if section == "train":
+                train = settings_of(matrix if matrix in methods else OWN_METHOD).Settings
                 check_known(values, set(train.model_fields), where, prefix)
                 validated(train, values, where, prefix)
                 continue

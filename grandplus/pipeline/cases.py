@@ -20,12 +20,12 @@ from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Split, Splits
 from grandplus.methods.protocol import Task, Trained
 from grandplus.methods.registry import method_of
-from grandplus.pipeline.card import CATALOG
+from grandplus.pipeline.card import CATALOG, OWN_METHOD
 from grandplus.pipeline.dependencies import code_of
 from grandplus.pipeline.files import get_files
 from grandplus.pipeline.graphs import make_graph
 from grandplus.pipeline.rows import make_rows
-from grandplus.pipeline.settings import OWN_METHOD, Settings, load_settings
+from grandplus.pipeline.settings import Settings, load_settings
 from grandplus.propagation.rows import Rows
 from grandplus.runtime.environment import requested_device
 from grandplus.runtime.errors import GrandPlusError

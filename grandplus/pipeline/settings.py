@@ -17,7 +17,7 @@ from grandplus.datasets.source import Expect, Source
 from grandplus.graph.settings import Preprocess
 from grandplus.methods.registry import NAMES, settings_of
 from grandplus.methods.settings import MethodSettings
-from grandplus.pipeline.card import PARAMS, Card, card_file, checked_card, read_card
+from grandplus.pipeline.card import OWN_METHOD, PARAMS, Card, card_file, checked_card, read_card
 from grandplus.pipeline.yaml_files import read_yaml, yaml_mapping
 from grandplus.propagation.matrices import MATRICES, Family, parameters
 from grandplus.propagation.settings import GFPush
@@ -26,7 +26,6 @@ from grandplus.runtime.validation import Name, Section, check_known, validated
 
 PLAIN = ("dataset", "model", "matrix", "seed", "trials")  # settings that are in no section
 SECTIONS = ("synthetic", "preprocess", "gfpush", "train")
-OWN_METHOD = "grandplus"  # whose hyperparameters the cards hold
 CARD, DEFAULT = "card", "default"  # where a value comes from, beside params.yaml
 
 Values = dict[str, dict[str, Any]]  # by section and key
@@ -125,7 +124,7 @@ def _resolved(params: dict[str, Any], card_of: Callable[[Any], Card]) -> Resolve
     settings = _validated(params, card, {section: lower[section] | given[section] for section in SECTIONS})
     return Resolved(
         settings=settings,
-        origins=_origins(settings, given, lower),
+        origins=_origins(settings, given, lower, card),
         changed=_changed(settings, lower),
     )
 
@@ -199,12 +198,13 @@ def _by_key(keys: Mapping[str, Iterable[str]]) -> dict[str, list[str]]:
 
 def _lower(card: Card, dataset: str, model: str, matrix: str) -> Values:
     """What stands where params.yaml has nothing, but for the defaults."""
-    own, of_card = _own_rows(model), card.overrides("train", matrix)
+    own = _own_rows(model)
+    published = settings_of(model).PUBLISHED.get(dataset, {})
     return {
         "synthetic": {},
         "preprocess": card.preprocess.model_dump(exclude_unset=True),
         "gfpush": {key: own[key] for key in own if key != "matrix"} or card.overrides("gfpush", matrix),
-        "train": of_card if model == OWN_METHOD else settings_of(model).PUBLISHED.get(dataset, {}),
+        "train": card.overrides("train", matrix) if model == OWN_METHOD else published | card.of_method(model),
     }
 
 
@@ -233,14 +233,15 @@ def _validated(params: dict[str, Any], card: Card, values: Values) -> Settings:
     return settings
 
 
-def _origins(settings: Settings, given: Values, lower: Values) -> dict[str, str]:
-    origins = dict.fromkeys(PLAIN, PARAMS)
+def _origins(settings: Settings, given: Values, lower: Values, card: Card) -> dict[str, str]:
+    origins, model = dict.fromkeys(PLAIN, PARAMS), settings.model
+    of_authors = {"gfpush": _own_rows(model), "train": settings_of(model).PUBLISHED.get(settings.dataset, {})}
     for section, values in settings.flat().items():
-        of_authors = section == "train" or (section == "gfpush" and _own_rows(settings.model))
-        authors = f"{settings.model}'s authors" if of_authors and settings.model != OWN_METHOD else CARD
         for key in values if section in SECTIONS else ():
-            of_lower = authors if key in lower[section] else DEFAULT
-            origins[f"{section}.{key}"] = PARAMS if key in given[section] else of_lower
+            origin = CARD if key in lower[section] else DEFAULT
+            if key in of_authors.get(section, {}) and not (section == "train" and key in card.of_method(model)):
+                origin = f"{model}'s authors"
+            origins[f"{section}.{key}"] = PARAMS if key in given[section] else origin
     return origins
 
 

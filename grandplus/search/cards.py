@@ -6,13 +6,13 @@ import io
 
 from ruamel.yaml import YAML
 
-from grandplus.pipeline.card import ANY, CATALOG, write_card
+from grandplus.pipeline.card import ANY, CATALOG, OWN_METHOD, write_card
 from grandplus.pipeline.cases import Case
 from grandplus.pipeline.yaml_files import read_yaml
 
 
 def save_card(name: str, case: Case, comment: str) -> bool:
-    """Write a card that has a case's values for its matrix; those of other matrices stay as they are.
+    """Write a card that has a case's values for its matrix, or its method; those of others stay as they are.
 
     Parameters
     ----------
@@ -29,14 +29,17 @@ def save_card(name: str, case: Case, comment: str) -> bool:
         Whether it is staged in git.
     """
     content = read_yaml(CATALOG / f"{case.dataset}.yaml")
-    words = f", tuned for {case.matrix}"
+    words = f", tuned for {case.matrix if case.model == OWN_METHOD else case.model}"
     content["title"] = content["title"].removesuffix(words) + words
     settings = case.settings(1)
     content["preprocess"] = content["preprocess"] | {"features": settings.preprocess.features}
     defaults = settings.model_copy(
         update={part: type(getattr(settings, part))() for part in ("matrix", "gfpush", "train")}
     )
-    for section in ("gfpush", "train"):
+    if case.model != OWN_METHOD:
+        changed = settings.train.model_dump(exclude_defaults=True)
+        content["train"] = content.get("train", {}) | {case.model: changed}
+    for section in ("gfpush", "train") if case.model == OWN_METHOD else ():
         by_matrix = content.get(section, {})
         others = defaults.flat()[section] | by_matrix.get(ANY, {})  # which the matrix has without values of its own
         own = {key: value for key, value in settings.flat()[section].items() if value != others[key]}

@@ -11,6 +11,7 @@ from matplotlib import pyplot as plt
 from optuna.trial import FrozenTrial, TrialState
 
 from grandplus.evaluation.figures import save
+from grandplus.pipeline.card import OWN_METHOD
 from grandplus.pipeline.cases import Case
 from grandplus.search.cards import save_card
 from grandplus.search.study import FAILED, SEEDS
@@ -64,7 +65,8 @@ def plot(outcome: Outcome, title: str, file: Path) -> None:
     file : Path
         A PNG.
     """
-    figure, axes = plt.subplots(1, len(outcome), figsize=(9, 3.2), sharey=True, layout="constrained")
+    panels = {"figsize": (9, 3.2), "sharey": True, "squeeze": False, "layout": "constrained"}
+    figure, [axes] = plt.subplots(1, len(outcome), **panels)
     for axis, (stage, (study, _)) in zip(axes, outcome.items(), strict=True):
         for state, label, color in (
             (TrialState.COMPLETE, f"{SEEDS} seeds", "C0"),
@@ -85,7 +87,7 @@ def plot(outcome: Outcome, title: str, file: Path) -> None:
 
 
 def save_winner(case: Case, outcome: Outcome) -> str:
-    """Write a card with the winner's values for the case's matrix, beside that of its dataset.
+    """Write a card with the winner's values for the case's matrix or method, beside that of its dataset.
 
     Parameters
     ----------
@@ -98,19 +100,23 @@ def save_winner(case: Case, outcome: Outcome) -> str:
     str
         The card's name.
     """
-    name = tuned(case.dataset, case.matrix)
+    own = case.model == OWN_METHOD
+    name = tuned(case.dataset, case.matrix if own else case.model)
     _, winner = list(outcome.values())[-1]
     result = f"{100 * _mean(winner):.2f} % of validation nodes are right, mean of {SEEDS} seeds"
-    save_card(name, case, f"By grandplus search {case.dataset} --matrix {case.matrix}: {result}.")
+    option = f"--matrix {case.matrix}" if own else f"--model {case.model}"
+    save_card(name, case, f"By grandplus search {case.dataset} {option}: {result}.")
     return name
 
 
 def tuned(dataset: str, matrix: str) -> str:
-    """The name of a card that is tuned for a matrix; a card that was tuned already says so once.
+    """The name of a card that is tuned for a matrix or a method; a card that was tuned already says so once.
 
     Parameters
     ----------
-    dataset, matrix : str
+    dataset : str
+    matrix : str
+        Or a method.
 
     Examples
     --------

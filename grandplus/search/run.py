@@ -7,6 +7,8 @@ from pathlib import Path
 
 import optuna
 
+from grandplus.methods.registry import NAMES
+from grandplus.pipeline.card import OWN_METHOD
 from grandplus.pipeline.cases import STORE, Case, check_cpu, prepare
 from grandplus.pipeline.trials import trials_at_once
 from grandplus.runtime import environment, pools
@@ -19,7 +21,7 @@ from grandplus.search.study import SEEDS, complete
 FOLDER = Path("experiments/search")
 
 
-def search(dataset: str, matrix: str, trials: dict[str, int]) -> None:
+def search(dataset: str, matrix: str, trials: dict[str, int], model: str = OWN_METHOD) -> None:
     """Run both stages, write the history and the winner's card, and print what was found.
 
     Parameters
@@ -30,6 +32,8 @@ def search(dataset: str, matrix: str, trials: dict[str, int]) -> None:
         The family of Π to tune.
     trials : dict of {str: int}
         Trials of each stage.
+    model : str
+        The method. One that does not propagate by GRAND+'s rows has the first stage alone.
 
     Raises
     ------
@@ -40,7 +44,9 @@ def search(dataset: str, matrix: str, trials: dict[str, int]) -> None:
         if count < 1:
             raise ArgumentError(f"--{stage} is {count}", expected="at least 1")
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    case, name = Case(dataset, matrix), f"{dataset}-{matrix}"
+    if model not in NAMES:
+        raise ArgumentError(f"--model is {model!r}", expected=f"one of {', '.join(NAMES)}")
+    case, name = Case(dataset, matrix, model=model), f"{dataset}-{matrix if model == OWN_METHOD else model}"
     check_cpu()
     workers = environment.workers()
     trials_at_once(prepare(case, SEEDS).graph, case.settings(SEEDS).train)
@@ -50,6 +56,8 @@ def search(dataset: str, matrix: str, trials: dict[str, int]) -> None:
         for stage in STAGES:
             settings = case.settings(SEEDS)
             space = without_too_wide(space_of(stage, settings), prepare(case, SEEDS).graph, settings)
+            if not space:
+                continue
             study = _study(database, stage, space, case)
             best = complete(study, stage, space, case, trials[stage], pool)
             outcome[stage] = study, best
@@ -58,7 +66,8 @@ def search(dataset: str, matrix: str, trials: dict[str, int]) -> None:
     card = results.save_winner(case, outcome)
     print(results.summary(outcome, case))
     print(f"history: {folder}/table.md, history.png")
-    print(f"to run it: dvc exp run -S dataset={card} -S matrix={matrix}")
+    chosen = f"-S matrix={matrix}" if model == OWN_METHOD else f"-S model={model}"
+    print(f"to run it: dvc exp run -S dataset={card} {chosen}")
 
 
 def _study(database: Path, stage: str, space: object, case: Case) -> optuna.Study:

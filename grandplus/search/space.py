@@ -22,6 +22,10 @@ STAGES: dict[str, Space] = {
         "train.weight_decay": (0.0, 1e-5, 1e-3, 1e-2),
         "train.layers": (1, 2),
         "train.hidden": (32, 64, 128, 256, 512, 1024),
+        # Of other methods, as far as they have these:
+        "train.dropout": (0.1, 0.3, 0.5, 0.8),
+        "train.alpha": (0.05, 0.1, 0.2, 0.4),
+        "train.order": (1, 2, 4, 8),
     },
     "propagation": {
         "gfpush.rmax": (1e-5, 1e-6, 1e-7),
@@ -47,6 +51,8 @@ def own_values(stage: str, settings: Settings) -> dict[str, Any]:
         By keys like ``train.lr``.
     """
     sections = settings.flat()
+    if not settings.needs_rows or settings.train.own_rows:
+        sections["gfpush"] = {}  # it has no effect, or is the authors'
     pairs = {key: key.split(".") for key in STAGES[stage]}
     return {key: sections[section][name] for key, (section, name) in pairs.items() if name in sections[section]}
 
@@ -104,7 +110,7 @@ def suggest(trial: BaseTrial, space: Space, settings: Settings) -> dict[str, Any
     embeds = settings.train.model_dump().get("embed", False)
     chosen: dict[str, Any] = {}
     for key, values in space.items():
-        if key != "train.hidden" or chosen["train.layers"] > 1 or embeds:
+        if key != "train.hidden" or chosen.get("train.layers", 2) > 1 or embeds:
             chosen[key] = trial.suggest_categorical(key, values)
     return chosen
 

@@ -56,7 +56,11 @@ def outcome(checkout: Path) -> list[bytes]:
 
 
 def studies(checkout: Path) -> dict[str, optuna.Study]:
-    storage = f"sqlite:///{checkout / DATABASE}"
+    return studies_of(checkout, "ring-avg")
+
+
+def studies_of(checkout: Path, name: str) -> dict[str, optuna.Study]:
+    storage = f"sqlite:///{checkout / f'.grandplus/experiments/search-{name}.db'}"
     names = optuna.get_all_study_names(storage)
     return {name.partition("-")[0]: optuna.load_study(study_name=name, storage=storage) for name in names}
 
@@ -181,6 +185,24 @@ def test_what_cannot_be_trained_is_noted_and_the_search_goes_on(checkout, here, 
     assert load_settings(dataset="ring-avg-tuned", matrix="avg").train.lr <= 1e-3
     with pytest.raises(GrandPlusError, match="none of 1 trials could be trained: the loss became nan"):
         search("ring", "single", {"network": 1, "propagation": 1})
+
+
+def test_another_method_is_searched_without_a_propagation(checkout, here, capsys):
+    search("ring", "avg", {"network": 4, "propagation": 4}, model="sgc")
+    [best] = [trial for trial in studies_of(checkout, "ring-sgc")["network"].trials if trial.value is not None][:1]
+    assert set(best.params) == {"train.lr", "train.weight_decay", "train.order"}
+    card = read_card(checkout / "data/catalog/ring-sgc-tuned.yaml")
+    before = read_card(checkout / "data/catalog/ring.yaml")
+    assert (card.gfpush, {key: card.train[key] for key in before.train}) == (before.gfpush, before.train)
+    winner = max(studies_of(checkout, "ring-sgc")["network"].trials, key=lambda trial: trial.value or 0)
+    found = load_settings(dataset="ring-sgc-tuned", matrix="avg", model="sgc").flat()["train"]
+    assert {key: found[key.removeprefix("train.")] for key in winner.params} == winner.params
+    assert load_settings(dataset="ring-sgc-tuned", matrix="avg") == load_settings(
+        dataset="ring", matrix="avg"
+    ).model_copy(update={"dataset": "ring-sgc-tuned"})
+    assert "dvc exp run -S dataset=ring-sgc-tuned -S model=sgc" in capsys.readouterr().out
+    with pytest.raises(GrandPlusError, match=r"--model is 'gnn'; expected one of .*grandplus"):
+        search("ring", "avg", {"network": 4}, model="gnn")
 
 
 def test_widths_that_memory_has_no_room_for_are_left_out(checkout, here, monkeypatch, capsys):
