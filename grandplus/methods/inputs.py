@@ -1,7 +1,8 @@
-"""Features as the first layer of a network takes them: sparse ones stay sparse, in training too."""
+"""Features as the first layer of a network takes them: sparse ones stay sparse, in training and inference."""
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,7 +10,14 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 import torch.nn.functional as F
+from numpy.typing import NDArray
 from torch import Tensor, nn
+
+from grandplus.graph.features import Features
+from grandplus.runtime import pools
+
+ROWS_AT_ONCE = 8192
+warnings.filterwarnings("ignore", "Sparse CSR tensor support is in beta")  # which PyTorch says once a process
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,13 +81,53 @@ def input_of(features: Any, device: torch.device) -> Tensor | SparseInput:
     tensor([[0., 2.],
             [1., 3.]])
     """
-    if not sp.issparse(features):
-        return torch.tensor(features, device=device)
-    numbers = np.arange(1, features.size + 1)  # from 1 on, since a 0 is no stored value
-    transposed = sp.csr_array((numbers, features.indices, features.indptr), shape=features.shape).T.tocsr()
-    values, order = torch.tensor(features.data), torch.from_numpy(transposed.data - 1)
-    matrix, turned = csr_tensor(features, values), csr_tensor(transposed, values[order])
+    return sparse_input(features, device) if sp.issparse(features) else torch.tensor(features, device=device)
+
+
+def sparse_input(matrix: Any, device: torch.device) -> SparseInput:
+    """A sparse matrix on a device.
+
+    Parameters
+    ----------
+    matrix : float32 (n, d), scipy CSR
+    device : torch.device
+    """
+    numbers = np.arange(1, matrix.size + 1)  # from 1 on, since a 0 is no stored value
+    transposed = sp.csr_array((numbers, matrix.indices, matrix.indptr), shape=matrix.shape).T.tocsr()
+    values, order = torch.tensor(matrix.data), torch.from_numpy(transposed.data - 1)
+    matrix, turned = csr_tensor(matrix, values), csr_tensor(transposed, values[order])
     return SparseInput(matrix.to(device), turned.to(device), order.to(device))
+
+
+def multiply(features: Features, weight: NDArray[np.float32], out: NDArray[np.float32]) -> NDArray[np.float32]:
+    """XW without a gradient, by blocks of rows, each summed by one thread.
+
+    Parameters
+    ----------
+    features : float32 (n, d), ndarray or scipy CSR
+    weight : float32 (d, h)
+    out : float32 (n, h)
+        Where the result goes.
+    """
+    dense = torch.from_numpy(weight)
+
+    def of_block(start: int) -> None:
+        end = min(start + ROWS_AT_ONCE, len(out))
+        if not sp.issparse(features):
+            out[start:end] = (torch.tensor(features[start:end]) @ dense).numpy()
+            return
+        first, last = int(features.indptr[start]), int(features.indptr[end])
+        indptr = (features.indptr[start : end + 1] - first).astype(np.int32)
+        # Copies, as PyTorch warns of arrays that can't be written to.
+        indices, data = features.indices[first:last].copy(), features.data[first:last].copy()
+        ids, starts, shares = (torch.from_numpy(array) for array in (indices, indptr, data))
+        # A sum of weighted rows is an embedding bag. Its kernel prefetches, as the table is larger than the cache.
+        part = torch.embedding_bag(dense, ids, starts, False, 0, False, shares, include_last_offset=True)[0]
+        out[start:end] = part.numpy()
+
+    for _ in pools.map_threads(of_block, range(0, len(out), ROWS_AT_ONCE)):
+        pass
+    return out
 
 
 def csr_tensor(structure: Any, values: Tensor) -> Tensor:

@@ -148,6 +148,11 @@ class RowModel(Model):
 
     weights: tuple[float, ...]
 
+    @property
+    def inference_weights(self) -> tuple[float, ...]:
+        """w_0..w_N of the matrix that ``predict_proba`` multiplies by: by default that of training."""
+        return self.weights
+
     @abstractmethod
     def inputs_of_rows(self, graph: Graph, rows: Rows) -> Any:
         """What models of the same settings compute alike from rows of b nodes.
@@ -156,7 +161,8 @@ class RowModel(Model):
         ----------
         graph : Graph
         rows : Rows
-            Of the same matrix as those that the model was trained on; they may be longer.
+            Of the matrix with the weights ``inference_weights``, for the predictions that ``predict_proba`` gives; they
+            may be longer than those that the model was trained on.
         """
 
     @abstractmethod

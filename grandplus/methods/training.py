@@ -103,6 +103,17 @@ def watched_nodes(task: Task) -> np.ndarray[Any, np.dtype[np.int64]]:
     return np.concatenate([task.split.train, task.split.val])
 
 
+def batches(count: int, size: int, rng: np.random.Generator) -> list[np.ndarray[Any, np.dtype[np.int64]]]:
+    """The numbers 0 to count - 1, shuffled, in batches of a size; the last one may be smaller.
+
+    Examples
+    --------
+    >>> [len(batch) for batch in batches(5, 2, np.random.default_rng(0))]
+    [2, 2, 1]
+    """
+    return np.split(rng.permutation(count), range(size, count, size))
+
+
 @contextlib.contextmanager
 def seeded(task: Task) -> Iterator[np.random.Generator]:
     """PyTorch's generator starts from the task's seed, and afterwards goes on as if nothing had been drawn.

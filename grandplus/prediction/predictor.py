@@ -131,7 +131,7 @@ class Predictor:
         return NodePredictions(wanted, np.concatenate(errors), probabilities, confident)
 
     def push(self, nodes: NDArray[np.int64]) -> Rows:
-        """Rows of Π as ``gfpush`` gives them, but longer and without the graph's fingerprint.
+        """Rows of the Π of inference as ``gfpush`` gives them, but longer and without the graph's fingerprint.
 
         Parameters
         ----------
@@ -139,12 +139,13 @@ class Predictor:
             Ascending.
         """
         pushed = self._pusher.push(nodes)
-        info = dataclasses.replace(self.info, top_k=ROW_ENTRIES)
+        info = dataclasses.replace(self.info, weights=self.models[0].inference_weights, top_k=ROW_ENTRIES)
         return Rows(nodes, pushed.neighbors, pushed.values, pushed.l1_error, info)
 
     @functools.cached_property
     def _pusher(self) -> RowPusher:
-        return RowPusher(self.graph.adjacency, np.array(self.info.weights), self.info.rmax, ROW_ENTRIES)
+        weights = np.array(self.models[0].inference_weights)
+        return RowPusher(self.graph.adjacency, weights, self.info.rmax, ROW_ENTRIES)
 
     def _of_batch(self, nodes: NDArray[np.int64]) -> tuple[NDArray[np.float32], list[NDArray[np.float32]]]:
         """L1 errors of the nodes' rows (b,), and the probabilities of each trial (b, C)."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grandplus.graph.adjacency import Adjacency
-from grandplus.graph.features import Features
+from grandplus.graph.features import Features, blocks_of
 from grandplus.graph.graph import Graph
 from grandplus.kernels.prefetch import LINE
 from grandplus.propagation.power import propagate
@@ -66,6 +66,40 @@ def propagate_columns(
         for start, end, file, _ in zip(starts, ends, files, finished, strict=True):
             out[:, start:end] = np.load(file, mmap_mode="r")
             file.unlink()
+
+
+def propagate_symmetric(
+    graph: Graph, values: NDArray[np.float32], *, weights: tuple[float, ...], columns: int
+) -> NDArray[np.float32]:
+    """Σ wₙÂⁿV with Â = D̃^-½(A + I)D̃^-½ in place of V, as D̃^½ΠD̃^-½V.
+
+    Parameters
+    ----------
+    graph : Graph
+    values : float32 ndarray, shape (n, d)
+        V, which is overwritten.
+    weights : tuple of float
+        w_0..w_N.
+    columns : int
+        How many columns to propagate at a time, at most.
+
+    Examples
+    --------
+    One step on two nodes with an edge, whose degrees with self-loops are 2:
+
+    >>> pair = Adjacency(np.array([0, 1, 2]), np.array([1, 0], np.int32))
+    >>> x = np.array([[0], [4]], np.float32)
+    >>> graph = Graph(pair, x, np.zeros(2, np.int64), ["a"], np.arange(2))
+    >>> propagate_symmetric(graph, x, weights=(0.0, 1.0), columns=1).tolist()
+    [[2.0], [2.0]]
+    """
+    root = np.sqrt(graph.adjacency.degrees)[:, None].astype(np.float32)
+    for rows in blocks_of(len(values)):
+        values[rows] /= root[rows]
+    propagate_columns(graph, values, weights=weights, columns=columns, out=values)
+    for rows in blocks_of(len(values)):
+        values[rows] *= root[rows]
+    return values
 
 
 def _propagate(

@@ -499,7 +499,7 @@ def test_a_setting_of_another_method_has_no_effect(checkout, model):
 
 def test_a_setting_of_rows_has_no_effect_on_a_method_without_rows(checkout):
     change(checkout / "params.yaml", {"model": "sgc", "gfpush.order": 8})
-    fix = "set it to null, or model to grandplus"
+    fix = "set it to null, or model to grandplus or pprgo"
     assert refusal(checkout) == f"params.yaml: gfpush.order = 8 has no effect, as model is sgc; {fix}"
     weights = {"matrix": "custom", "gfpush.weights": [0.5, 0.5], "gfpush.order": None}
     change(checkout / "params.yaml", {"gfpush.order": None, "preprocess.unlabelled": 0})

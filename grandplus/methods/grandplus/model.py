@@ -19,6 +19,7 @@ from grandplus.methods.grandplus.fused.csr import CSR, Factors
 from grandplus.methods.grandplus.fused.mixing import mix_to_sparse
 from grandplus.methods.grandplus.fused.random_propagation import Batch, RandomPropagation
 from grandplus.methods.grandplus.mlp import MLP, SparseLinear
+from grandplus.methods.inputs import ROWS_AT_ONCE
 from grandplus.propagation.plan import Plan, plan
 from grandplus.propagation.rows import Rows
 
@@ -144,9 +145,9 @@ class Model(protocol.RowModel):
         self.mlp.eval()
         device = next(self.mlp.parameters()).device
         out = np.empty((len(inputs), len(self.classes)), np.float32)
-        for start in range(0, len(inputs), inference.ROWS_AT_ONCE):
-            part = torch.from_numpy(inputs[start : start + inference.ROWS_AT_ONCE])
-            out[start : start + inference.ROWS_AT_ONCE] = logits(part.to(device)).softmax(dim=-1).cpu().numpy()
+        for start in range(0, len(inputs), ROWS_AT_ONCE):
+            part = torch.from_numpy(inputs[start : start + ROWS_AT_ONCE])
+            out[start : start + ROWS_AT_ONCE] = logits(part.to(device)).softmax(dim=-1).cpu().numpy()
         return out
 
     def _scaled(self, values: NDArray[np.float32]) -> NDArray[np.float32]:

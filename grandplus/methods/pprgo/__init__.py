@@ -1,0 +1,1 @@
+"""PPRGo: an MLP whose logits are summed by rows of personalised PageRank."""

@@ -1,0 +1,219 @@
+"""PPRGo: the logits of an MLP, summed by rows of personalised PageRank.
+
+Source: A. Bojchevski, J. Gasteiger, B. Perozzi, A. Kapoor, M. Blais, B. Rózemberczki, M. Lukasik, S. Günnemann. Scaling
+Graph Neural Networks with Approximate PageRank. KDD 2020. The logits of node s are Σ_v π(s,v) f(x_v) over the k largest
+entries of its row (its Eq. 6), where row entries are scaled by √d_s / √d_v, as the authors' program has it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+import torch.nn.functional as F
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from grandplus.graph.features import blocks_of
+from grandplus.graph.graph import Graph
+from grandplus.methods import protocol
+from grandplus.methods.inputs import InputLinear, SparseInput, dropout, input_of, multiply, sparse_input
+from grandplus.methods.pprgo.settings import Settings
+from grandplus.methods.protocol import Task, Trained
+from grandplus.methods.stopping import LastWeights
+from grandplus.methods.training import Watch, batches, seeded, train, watched_nodes
+from grandplus.propagation.columns import propagate_symmetric
+from grandplus.propagation.plan import Plan, plan
+from grandplus.propagation.rows import Rows
+from grandplus.runtime.errors import ArgumentError
+
+INFERENCE_STEPS = 2  # of power iteration
+
+
+def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, watch: Watch = None) -> Trained:
+    """Train one model on batches of training nodes; the last weights are kept.
+
+    Validation is by the rows of the validation nodes. A neighbour that several rows of a batch share is computed once,
+    with one dropout; in the authors' program, once for each row.
+
+    Parameters
+    ----------
+    task : Task
+        With rows of Π; those of unlabelled nodes are not used.
+    settings : Settings
+    info : dict, optional
+        What to note in the model.
+    watch : callable, optional
+        Is given the scores of each epoch.
+
+    Raises
+    ------
+    ArgumentError
+        There are no rows.
+    GrandPlusError
+        The loss is no longer finite.
+    """
+    if task.rows is None:
+        raise ArgumentError("there are no rows of Π to train on", expected="rows of the split's nodes")
+    graph, rows, split, device = task.graph, task.rows, task.split, torch.device(task.device)
+    watched = inputs_of(graph, rows, watched_nodes(task), device)
+    labels = torch.from_numpy(np.asarray(graph.labels)[split.train]).to(device)
+    width = int(graph.features.shape[1])
+    with seeded(task) as rng:
+        network = MLP(settings, width, len(graph.classes)).to(device)
+        adam = torch.optim.Adam(network.parameters(), lr=settings.lr, weight_decay=settings.weight_decay)
+        # A batch of all training nodes is the same in every epoch.
+        whole = inputs_of(graph, rows, split.train, device) if len(labels) <= settings.batch_labelled else None
+
+        def epoch() -> float:
+            losses = []
+            for chosen in batches(len(labels), settings.batch_labelled, rng):
+                adam.zero_grad()
+                inputs = whole or inputs_of(graph, rows, split.train[chosen], device)
+                loss = F.cross_entropy(network(*inputs), labels if whole else labels[chosen])
+                loss.backward()  # type: ignore[no-untyped-call]
+                adam.step()
+                losses.append(loss.item())
+            return sum(losses)
+
+        course = train(
+            network,
+            task,
+            epoch=epoch,
+            evaluate=lambda: network(*watched),
+            epochs=settings.epochs,
+            stopping=LastWeights(),
+            watch=watch,
+        )
+    common: Any = {"classes": graph.classes, "settings": settings, "preprocessing": graph.fitted.to_json()}
+    info = {**(info or {}), **course.outcome}
+    return Trained(Model(network=network, weights=rows.info.weights, info=info, **common), course.history)
+
+
+class Inputs(NamedTuple):
+    """What a network takes of b nodes."""
+
+    features: Tensor | SparseInput  # float32 (u, d), of the u neighbours that their rows name
+    rows: SparseInput  # float32 (b, u)
+
+
+class MLP(nn.Module):
+    """Two linear layers without bias, whose outputs are summed by rows."""
+
+    def __init__(self, settings: Settings, width: int, classes: int) -> None:
+        super().__init__()
+        self.dropout = settings.dropout
+        self.first = InputLinear(width, settings.hidden, bias=False)
+        self.second = nn.Linear(settings.hidden, classes, bias=False)
+
+    def forward(self, x: Tensor | SparseInput, rows: SparseInput) -> Tensor:
+        """Logits (b, C) of rows (b, u) over nodes with features (u, d)."""
+        hidden = F.relu(self.first(dropout(x, self.dropout, self.training)))
+        logits: Tensor = self.second(F.dropout(hidden, self.dropout, self.training))
+        return rows @ logits
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Model(protocol.RowModel):
+    """A trained PPRGo.
+
+    Attributes
+    ----------
+    network : MLP
+    weights : tuple of float
+        w_0..w_N of the propagation matrix that it was trained on.
+    """
+
+    method: ClassVar[str] = "pprgo"
+
+    network: MLP
+    weights: tuple[float, ...]
+
+    @property
+    def inference_weights(self) -> tuple[float, ...]:
+        """Two steps of power iteration: later ones count as the second, so α, α(1 - α), (1 - α)² of PageRank."""
+        return (*self.weights[:INFERENCE_STEPS], sum(self.weights[INFERENCE_STEPS:]))
+
+    @torch.inference_mode()
+    def predict_proba(self, graph: Graph, shared: None = None) -> NDArray[np.float32]:
+        """Class probabilities of every node, by two steps of power iteration of the logits: float32 (n, C).
+
+        Parameters
+        ----------
+        graph : Graph
+        shared : None
+            Nothing: the logits differ from model to model.
+
+        Raises
+        ------
+        GrandPlusError
+            It needs more memory than ``GRANDPLUS_MEMORY`` allows, or more disk than there is.
+        """
+        plan = self.plan(graph)
+        logits = plan.array(graph.adjacency.nodes)
+        first, second = (weight.detach().cpu() for weight in self.tensors().values())
+        for nodes in blocks_of(len(logits)):
+            part = logits[nodes]
+            hidden = multiply(graph.features[nodes], first.T.numpy(), np.empty((len(part), len(first)), np.float32))
+            multiply(hidden.clip(0), second.T.numpy(), part)
+        propagate_symmetric(graph, logits, weights=self.inference_weights, columns=plan.columns)
+        return torch.from_numpy(logits).softmax(dim=-1).numpy()
+
+    def plan(self, graph: Graph) -> Plan:
+        """How ``predict_proba`` keeps within ``GRANDPLUS_MEMORY``."""
+        return plan(graph, len(self.classes), sum(tensor.nbytes for tensor in self.tensors().values()))
+
+    def inputs_of_rows(self, graph: Graph, rows: Rows) -> Inputs:
+        """The features of the nodes that rows name, and the rows scaled: on the CPU.
+
+        Parameters
+        ----------
+        graph : Graph
+        rows : Rows
+        """
+        return inputs_of(graph, rows, rows.node, torch.device("cpu"))
+
+    @torch.inference_mode()
+    def predict_proba_of_rows(self, inputs: Inputs) -> NDArray[np.float32]:
+        """Class probabilities float32 (b, C) of the nodes whose inputs these are."""
+        self.network.eval()
+        return np.asarray(self.network(*inputs).softmax(dim=-1).numpy())
+
+    def tensors(self) -> dict[str, Tensor]:
+        """The weights of both layers."""
+        return dict(self.network.state_dict())
+
+    def header(self) -> dict[str, Any]:
+        """w_0..w_N."""
+        return {"weights": self.weights}
+
+    @classmethod
+    def restored(cls, header: dict[str, Any], tensors: dict[str, Tensor], device: str, **common: Any) -> Self:
+        """The model again, from what ``header`` and ``tensors`` gave."""
+        network = MLP(common["settings"], tensors["first.weight"].shape[1], len(common["classes"]))
+        network.load_state_dict(tensors)
+        return cls(network=network.to(device), weights=tuple(header["weights"]), **common)
+
+
+def inputs_of(graph: Graph, rows: Rows, nodes: NDArray[np.int64], device: torch.device) -> Inputs:
+    """What a network takes of some nodes.
+
+    Parameters
+    ----------
+    graph : Graph
+    rows : Rows
+        Of at least these nodes.
+    nodes : int64 (b,)
+    device : torch.device
+    """
+    places, root = rows.positions(nodes), np.sqrt(graph.adjacency.degrees)
+    stored = rows.neighbors[places] >= 0
+    sources, targets = np.repeat(nodes, stored.sum(axis=1)), rows.neighbors[places][stored]
+    values = (rows.values[places][stored] * root[sources] / root[targets]).astype(np.float32)
+    neighbours, columns = np.unique(targets, return_inverse=True)
+    indptr = np.concatenate([[0], np.cumsum(stored.sum(axis=1))])
+    scaled = sp.csr_array((values, columns, indptr), shape=(len(nodes), len(neighbours)))
+    return Inputs(input_of(graph.features[neighbours], device), sparse_input(scaled, device))

@@ -1,0 +1,35 @@
+"""The hyperparameters of PPRGo, with the values of its authors' program."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from grandplus.methods.settings import BASE, COPIES_OF_ACTIVATIONS, COPIES_OF_PARAMETERS, GraphSize, MethodSettings
+from grandplus.runtime.validation import Count, Fraction, NonNegative, Positive
+
+NEEDS_ROWS = True
+PUBLISHED: dict[str, dict[str, Any]] = {}  # by dataset; the authors have tuned nothing on citation graphs
+
+
+class Settings(MethodSettings):
+    """The defaults are those of the authors' program."""
+
+    # Its walks have no last step; what lies beyond the 20th is 0.2 % of a row.
+    own_rows: ClassVar[dict[str, Any] | None] = {"matrix": "ppr", "alpha": 0.25, "order": 20, "rmax": 1e-4, "top_k": 32}
+
+    lr: Positive = 5e-3  # Adam's learning rate
+    weight_decay: NonNegative = 1e-4  # coupled (L2), on all parameters
+    hidden: Count = 32  # width of the hidden layer
+    dropout: Fraction = 0.1  # before both layers
+    batch_labelled: Count = 512  # training nodes in a batch
+    epochs: Count = 200  # passes over the training nodes
+
+    def parameters(self, features: int, classes: int) -> int:
+        """How many values the MLP has, for features of this width."""
+        return features * self.hidden + self.hidden * classes
+
+    def training_memory(self, size: GraphSize) -> int:
+        """Bytes that training one model takes at most: were each node a neighbour of one that is validated."""
+        inputs = 2 * size.stored * (4 + 8 * size.sparse)  # sparse ones also transposed
+        activations = COPIES_OF_ACTIVATIONS * size.nodes * (self.hidden + size.classes)
+        return BASE + inputs + 4 * (COPIES_OF_PARAMETERS * self.parameters(size.features, size.classes) + activations)
