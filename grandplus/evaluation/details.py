@@ -16,6 +16,7 @@ from sklearn.metrics import confusion_matrix
 
 from grandplus.evaluation.curves import learning_curve
 from grandplus.evaluation.groups import accuracy_of_groups, powers_of_two, quantiles
+from grandplus.evaluation.node_scores import NodeScores
 from grandplus.evaluation.reliability import expected_calibration_error, reliability
 from grandplus.evaluation.scored import Scored, judged_by, select
 from grandplus.evaluation.statistics import DECIMALS
@@ -57,7 +58,8 @@ def details(
         test), ``accuracy`` (``val`` and, where any has a label, ``test``: a value per trial), ``losses`` (means over
         trials) and, of the nodes of the part ``judged_by``, ``confusion`` (counts over all trials, a row for each
         actual class), ``reliability`` (``before`` and ``after`` calibration), ``by_degree`` and, if there are rows,
-        ``by_l1_error`` (see `grandplus.evaluation.groups`).
+        ``by_l1_error`` (see `grandplus.evaluation.groups`), and ``node_scores`` (see
+        `grandplus.evaluation.node_scores`).
     """
     part, classes = judged_by(predictions), graph.classes
     scored = {name: select(predictions, name, classes) for name in dict.fromkeys([part, "val"])}
@@ -83,6 +85,7 @@ def details(
             "after": _reliability([trial.calibrated for trial in judged], correct),
         },
         "by_degree": accuracy_of_groups(degrees, powers_of_two(degrees), correct),
+        "node_scores": NodeScores.of(nodes, correct, graph.labels).to_json(),
     }
     if rows is not None:
         errors = _l1_errors(rows, nodes, graph.adjacency.nodes)

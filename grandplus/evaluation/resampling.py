@@ -9,73 +9,16 @@ drawn for both runs, and for all trials that test it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from grandplus.evaluation.node_scores import NodeScores
 from grandplus.evaluation.statistics import LEVEL, Difference
 
 RESAMPLES = 10_000  # so that p-values can be small enough for fifty comparisons
 BLOCK = 2**22  # nodes that are drawn at a time
-
-
-@dataclass(frozen=True, eq=False)
-class NodeScores:
-    """Which nodes each trial of a run has tested, and where it was right.
-
-    Attributes
-    ----------
-    nodes : int64 array, shape (n,)
-        Of the graph, each once, ascending: those that any trial has tested, or a sample of them.
-    labels : int64 array, shape (n,)
-        Their class numbers.
-    tested, correct : bool array, shape (trials, n)
-        Whether a trial tests the node, and whether it predicts the node right.
-    size : float
-        How many nodes a trial tests, as a mean; more than are listed here if these are a sample.
-    """
-
-    nodes: NDArray[np.int64]
-    labels: NDArray[np.int64]
-    tested: NDArray[np.bool_]
-    correct: NDArray[np.bool_]
-    size: float
-
-    @classmethod
-    def of(
-        cls, nodes: Sequence[NDArray[np.int64]], correct: Sequence[NDArray[np.bool_]], labels: NDArray[np.int64]
-    ) -> Self:
-        """Gather the test nodes of all trials.
-
-        Parameters
-        ----------
-        nodes : sequence of int64 arrays
-            Of each trial, the nodes that it tests.
-        correct : sequence of bool arrays
-            Of each trial, whether each of these is predicted right.
-        labels : int64 array, shape (nodes of the graph,)
-            Class numbers.
-
-        Examples
-        --------
-        >>> nodes, correct = np.array([[1, 3], [2, 3]]), np.array([[True, False], [True, True]])
-        >>> run = NodeScores.of(nodes, correct, labels=np.array([0, 1, 0, 1]))
-        >>> run.nodes.tolist(), run.correct.astype(int).tolist()
-        ([1, 2, 3], [[1, 0, 0], [0, 1, 1]])
-        """
-        every = np.unique(np.concatenate(nodes))
-        tested, right = np.zeros((2, len(nodes), len(every)), bool)
-        for trial, (of_trial, hits) in enumerate(zip(nodes, correct, strict=True)):
-            places = np.searchsorted(every, of_trial)
-            tested[trial, places], right[trial, places] = True, hits
-        return cls(every, np.asarray(labels)[every], tested, right, float(np.mean([len(each) for each in nodes])))
-
-    def first(self, trials: int) -> Self:
-        """The same of the first trials alone."""
-        return type(self)(self.nodes, self.labels, self.tested[:trials], self.correct[:trials], self.size)
 
 
 def over_nodes(

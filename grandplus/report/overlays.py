@@ -48,10 +48,11 @@ def accuracies(runs: Sequence[Run]) -> Chart:
 
 
 def differences(runs: Sequence[Run], comparisons: Sequence[Comparison]) -> Chart:
-    """The difference of every two runs, with its interval."""
+    """The difference of every two runs, with its interval over trials, and a thin one over nodes and trials."""
     short = short_names([run.name for run in runs], NAME_WIDTH // 2)
     names = [f"{short[pair.first]} − {short[pair.second]}" for pair in comparisons]
-    ends = [end for pair in comparisons for end in (pair.test.low, pair.test.high)]
+    tests = [test for pair in comparisons for test in (pair.test, pair.beyond) if test]
+    ends = [end for test in tests for end in test.interval]
     low, high = around([0.0, *ends], least=0.002)
     rows = [(-float(row), name) for row, name in enumerate(names)]
     chart = Chart(
@@ -60,7 +61,7 @@ def differences(runs: Sequence[Run], comparisons: Sequence[Comparison]) -> Chart
         x_ticks=[(tick, f"{'+' * (tick > 0)}{label.removesuffix('%')}") for tick, label in share_ticks(low, high, 8)],
         y_ticks=rows,
         label="Differences of accuracy between runs",
-        x_title="difference of accuracy in points, with its 95 % interval",
+        x_title="difference of accuracy in points, with 95 % intervals: over trials, and thin over nodes and trials",
         width=920,
         height=ROW_HEIGHT * len(rows) + 64,
         left=_room(names),
@@ -69,7 +70,12 @@ def differences(runs: Sequence[Run], comparisons: Sequence[Comparison]) -> Chart
     for (height, _), pair in zip(rows, comparisons, strict=True):
         name = f"{runs[pair.first].name} − {runs[pair.second].name}"
         kind = "shown" if pair.differs else "chance"
-        chart.line([(pair.test.low, height), (pair.test.high, height)], f"whisker {kind}")
+        if pair.beyond:
+            chart.line(
+                [(end, height) for end in pair.beyond.interval],
+                f"whisker thin {'shown' if pair.differs_beyond else 'chance'}",
+            )
+        chart.line([(end, height) for end in pair.test.interval], f"whisker {kind}")
         chart.dot(pair.test.difference, height, f"difference {kind}", f"{name}: {points(pair.test.difference)}", 5)
     return chart
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from grandplus.evaluation.diagnosis.finding import Finding
+from grandplus.evaluation.node_scores import NodeScores
 from grandplus.runtime.errors import GrandPlusError
 
 FIX = "it is damaged, or made by other code: run dvc repro evaluate, or the experiment again"
@@ -59,7 +60,40 @@ def details_of(text: str, where: object) -> dict[str, Any]:
     if len(scores) != trials or len(details["splits"]) != trials:
         counts = f"{len(scores)} accuracies and {len(details['splits'])} splits"
         raise GrandPlusError(f"has {counts} of {trials} trials", where=where, fix="run it again")
+    node_scores_of(details, where)
     return details
+
+
+def node_scores_of(details: Mapping[str, Any], where: object = "") -> NodeScores | None:
+    """Take of ``reports/details.json`` where each trial was right.
+
+    Parameters
+    ----------
+    details : mapping
+        Its content.
+    where : object
+        Its name, for errors.
+
+    Returns
+    -------
+    NodeScores or None
+        None in results of older code, which kept no such thing.
+
+    Raises
+    ------
+    GrandPlusError
+        They are damaged, or not of all trials.
+    """
+    if "node_scores" not in details:
+        return None
+    try:
+        scores = NodeScores.from_json(details["node_scores"])
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise GrandPlusError(f"has node_scores that can't be read: {error}", where=where, fix=FIX) from None
+    if len(scores.tested) != details["run"]["trials"]:
+        counts = f"{len(scores.tested)} of {details['run']['trials']} trials"
+        raise GrandPlusError(f"has node_scores of {counts}", where=where, fix=FIX)
+    return scores
 
 
 def changed_of(text: str, where: object) -> dict[str, list[Any]]:

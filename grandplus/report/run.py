@@ -6,8 +6,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from grandplus.evaluation.diagnosis.finding import Finding
+from grandplus.evaluation.node_scores import NodeScores
+from grandplus.evaluation.statistics import overlap_of_splits
 from grandplus.methods import registry
 from grandplus.pipeline.usage import Taken
+from grandplus.report.read import node_scores_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +71,19 @@ class Run:
     def pairs(self) -> list[tuple[object, ...]]:
         """What each trial was made from: trials of two runs with the same value can be compared one by one."""
         return [(self.details["run"]["seed"], split) for split in self.details["splits"]]
+
+    @property
+    def node_scores(self) -> NodeScores | None:
+        """Where each trial was right; None for a run of older code, which kept no such thing."""
+        return node_scores_of(self.details)
+
+    @property
+    def overlap(self) -> float:
+        """Of splits that are drawn anew for each trial (see `overlap_of_splits`); 0 if all trials have the same one."""
+        if len(set(self.details["splits"])) == 1:
+            return 0.0
+        parts = self.details["parts"]
+        return overlap_of_splits(train=parts["train"], test=parts[self.details["judged_by"]])
 
 
 def matrix_of(settings: dict[str, Any]) -> str:

@@ -45,9 +45,11 @@ def _comparison_row(pair: Comparison, names: Sequence[str]) -> dict[str, str]:
     return {
         "runs": f"{names[pair.first]} - {names[pair.second]}",
         "points": points(pair.test.difference),
-        "95 % CI": points_interval(pair.test.interval),
+        "95 % CI, trials": points_interval(pair.test.interval),
         "p": f"{pair.test.p:.4f}",
         "corrected p": f"{pair.corrected:.4f}",
+        "95 % CI, nodes and trials": points_interval(pair.beyond.interval) if pair.beyond else "",
+        "corrected p, nodes and trials": f"{pair.corrected_beyond:.4f}" if pair.beyond else "",
         "compared by": pair.by,
         "result": pair.verdict(names),
         "trials needed": pair.would_take,

@@ -13,9 +13,11 @@ from runs import run
 
 from grandplus.cli import report as command
 from grandplus.cli.main import main
+from grandplus.evaluation.formats import points_interval
 from grandplus.methods.registry import settings_of
 from grandplus.pipeline.evaluated import READ, list_reports
 from grandplus.report import gather
+from grandplus.report.comparison import compare_runs
 from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.sums import SUMS
 from grandplus.runtime.system_errors import system_error
@@ -44,11 +46,29 @@ def test_a_row_for_each_run_and_for_each_pair(checkout, monkeypatch, capsys):
     spread = f"{100 * accuracy['mean']:.2f} % ± {100 * accuracy['std']:.2f}"
     assert f"{spread}, 95 % CI {100 * low:.1f}–{min(100 * high, 100):.1f}" in printed[2]
     assert "train.lr=0.05" in printed[2]
-    assert "better is better than plain" in printed[6]
-    assert "10 pairs of trials" in printed[6]
+    assert "better is better than plain on these test nodes and beyond them" in printed[6]
+    assert "10 pairs of trials, drawn splits" in printed[6]
     assert "Welch" in printed[7]
+    heads = re.split("  +", printed[5])
+    assert [head for head in heads if "nodes" in head] == ["95 % CI, nodes and trials", "corrected p, nodes and trials"]
+    cells, [found, *_] = re.split("  +", printed[6]), compare_runs(runs)[0]
+    assert cells[heads.index("95 % CI, trials")] == points_interval(found.test.interval)
+    assert cells[heads.index("95 % CI, nodes and trials")] == points_interval(found.beyond.interval)
+    assert cells[heads.index("corrected p, nodes and trials")] == f"{found.corrected_beyond:.4f}"
     assert (checkout / "reports/report.html").read_text().startswith("<!DOCTYPE html>")
     assert [file.name for file in (checkout / "reports").iterdir()] == ["report.html"]
+
+
+def test_results_of_older_code_are_compared_as_far_as_they_go(checkout, monkeypatch, capsys):
+    runs = [run("old", trials=10), run("new", trials=10, skill=0.95)]
+    del runs[0].details["node_scores"]
+    given(monkeypatch, *runs)
+    command.run(Namespace(runs=["old", "new"]))
+    printed = capsys.readouterr().out
+    assert "new is better than old on these test nodes\n" in printed
+    assert "nodes and trials" not in printed
+    assert "so old has no interval over nodes: run dvc repro evaluate" in printed
+    assert "Results of older code don" in (checkout / "reports/report.html").read_text()
 
 
 def test_a_card_by_another_name_is_compared_trial_by_trial(checkout, monkeypatch, capsys):

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from grandplus.evaluation import resampling
-from grandplus.evaluation.resampling import NodeScores, over_nodes
-from grandplus.evaluation.statistics import LEVEL, paired, welch
+from grandplus.evaluation import node_scores, resampling
+from grandplus.evaluation.node_scores import NodeScores
+from grandplus.evaluation.resampling import over_nodes
+from grandplus.evaluation.statistics import LEVEL, Difference, overlap_of_splits, paired, welch
 
 
 def systems(rng, *, trials=10, nodes=200, own=1.0, spread=0.0, gap=0.0):
@@ -24,8 +25,16 @@ def systems(rng, *, trials=10, nodes=200, own=1.0, spread=0.0, gap=0.0):
 
 
 def compared(runs, test):
-    over_trials = test(*(run.correct.mean(axis=1) for run in runs))
-    return over_trials, over_nodes(over_trials, *runs, paired=test is paired)
+    return many_compared([runs], test)[0]
+
+
+def many_compared(pairs, test):
+    """Of each pair of runs, the difference over trials, and that over nodes and trials."""
+    scores = np.array([[run.correct.sum(axis=1) / run.tested.sum(axis=1) for run in runs] for runs in pairs])
+    tests = np.broadcast_arrays(*test(scores[:, 0], scores[:, 1]))  # at once, as drawing signs takes a while
+    over_trials = [Difference(*values) for values in zip(*tests, strict=True)]
+    beyond = [over_nodes(of, *runs, paired=test is paired) for of, runs in zip(over_trials, pairs, strict=True)]
+    return list(zip(over_trials, beyond, strict=True))
 
 
 @pytest.fixture
@@ -39,17 +48,18 @@ def fewer_resamples(monkeypatch):
 def test_of_equal_systems_few_are_claimed_to_differ_beyond_the_nodes(test, own, spread):
     """5 % by the level, and chance of 300 draws, whether nodes, trials or neither cause most of the spread."""
     rng = np.random.default_rng(0)
-    claims = [compared(systems(rng, own=own, spread=spread), test)[1] for _ in range(300)]
+    claims = [beyond for _, beyond in many_compared([systems(rng, own=own, spread=spread) for _ in range(300)], test)]
     assert np.mean([of.p <= LEVEL for of in claims]) <= 0.08
     assert 0.92 <= np.mean([of.low <= 0 <= of.high for of in claims]) <= 0.985
 
 
+@pytest.mark.usefixtures("fewer_resamples")
 def test_trials_alone_say_nothing_of_other_nodes():
-    """Systems that are equal, but each good at nodes of its own: over trials most of a hundred seem to differ."""
+    """Systems that are equal, but each good at nodes of its own: over 30 trials most of a hundred seem to differ."""
     rng = np.random.default_rng(0)
-    runs = [systems(rng, own=2.0, trials=30) for _ in range(100)]
-    over_trials = [paired(*(run.correct.mean(axis=1) for run in pair)) for pair in runs]
-    assert np.mean([of.p <= LEVEL for of in over_trials]) >= 0.5
+    claims = many_compared([systems(rng, own=2.0, trials=30) for _ in range(100)], welch)
+    assert np.mean([over_trials.p <= LEVEL for over_trials, _ in claims]) >= 0.5
+    assert np.mean([beyond.p <= LEVEL for _, beyond in claims]) <= 0.1
 
 
 @pytest.mark.usefixtures("fewer_resamples")
@@ -57,5 +67,100 @@ def test_trials_alone_say_nothing_of_other_nodes():
 def test_a_gap_is_found_beyond_the_nodes(test):
     """Of six points on a thousand nodes nearly always."""
     rng = np.random.default_rng(0)
-    claims = [compared(systems(rng, nodes=1000, gap=0.06), test)[1] for _ in range(60)]
+    claims = [beyond for _, beyond in many_compared([systems(rng, nodes=1000, gap=0.06) for _ in range(60)], test)]
     assert np.mean([of.p <= LEVEL for of in claims]) >= 0.95
+
+
+def test_without_any_chance_of_trials_it_is_a_stratified_bootstrap():
+    """Its standard error is that of a stratified mean, by the definition."""
+    rng = np.random.default_rng(0)
+    labels, better = rng.integers(4, size=400), rng.random(400) < 0.8
+    worse = better & (rng.random(400) < 0.9)
+    runs = [NodeScores.of([np.arange(400)] * 3, [correct] * 3, labels) for correct in (better, worse)]
+    over_trials, beyond = compared(runs, paired)
+    differences = better.astype(float) - worse
+    of_classes = [differences[labels == label] for label in range(4)]
+    error = np.sqrt(sum(len(of) * of.var(ddof=1) for of in of_classes)) / 400
+    assert over_trials.error == 0
+    assert beyond.error == pytest.approx(error)
+    assert beyond.difference == over_trials.difference == pytest.approx(differences.mean())
+    assert beyond.interval == pytest.approx([differences.mean() + side * 1.96 * error for side in (-1, 1)], abs=0.002)
+
+
+def test_equal_runs_do_not_differ():
+    run, _ = systems(np.random.default_rng(0))
+    for test in (paired, welch):
+        over_trials, beyond = compared([run, run], test)
+        assert (beyond.difference, beyond.p) == (0, 1)
+        assert beyond.interval == pytest.approx(over_trials.interval, abs=1e-3)
+
+
+def test_the_same_draws_each_time():
+    runs = systems(np.random.default_rng(0))
+    assert compared(runs, paired) == compared(runs, paired)
+    over_trials, _ = compared(runs, paired)
+    assert over_nodes(over_trials, *runs, seed=1) != over_nodes(over_trials, *runs)
+
+
+def test_never_more_certain_than_over_trials():
+    """Of three trials no assignment of signs is rare, so nothing is claimed beyond the nodes either."""
+    over_trials, beyond = compared(systems(np.random.default_rng(0), trials=3, gap=0.2), paired)
+    assert beyond.p >= over_trials.p == 0.25
+
+
+def test_classes_of_one_node_are_drawn_together():
+    labels, correct = np.arange(30), [np.arange(30) < 20 + trial for trial in range(4)]
+    runs = [NodeScores.of([np.arange(30)] * 4, hits, labels) for hits in (correct, [np.arange(30) < 10] * 4)]
+    _, beyond = compared(runs, paired)
+    assert beyond.error == pytest.approx(np.sqrt(0.38 * 0.62 / 30), abs=0.01)
+    alone = [NodeScores.of([np.arange(1)] * 2, [np.array([hit])] * 2, labels) for hit in (True, False)]
+    assert compared(alone, paired)[1].difference == 1
+
+
+def test_a_sample_of_the_nodes_says_what_all_would(monkeypatch):
+    runs = systems(np.random.default_rng(0), nodes=10_000)
+    over_trials, whole = compared(runs, paired)
+    monkeypatch.setattr(node_scores, "MOST_NODES", 2000)
+    sample = [NodeScores.of([run.nodes] * 10, list(run.correct), run.labels) for run in runs]
+    assert len(sample[0].nodes) < 2010
+    assert over_nodes(over_trials, *sample).error == pytest.approx(whole.error, rel=0.1)
+
+
+def trained(rng, *, nodes, train, test, trials=10):
+    """Two classifiers by the nearest class mean, of other features, on splits of one drawn graph."""
+    labels = np.arange(nodes) % 3
+    x = 0.8 * np.random.default_rng(7).standard_normal((3, 12))[labels] + rng.standard_normal((nodes, 12))
+    tested, correct = [], ([], [])
+    for _ in range(trials):
+        order = rng.permutation(nodes)
+        fit, chosen = order[:train], np.sort(order[train : train + test])
+        tested.append(chosen)
+        for hits, columns in zip(correct, (slice(0, 8), slice(4, 12)), strict=True):
+            means = np.stack([x[fit[labels[fit] == label], columns].mean(axis=0) for label in range(3)])
+            nearest = ((x[chosen][:, None, columns] - means) ** 2).sum(axis=-1).argmin(axis=-1)
+            hits.append(nearest == labels[chosen])
+    return [NodeScores.of(tested, hits, labels) for hits in correct], [
+        [each.mean() for each in hits] for hits in correct
+    ]
+
+
+@pytest.mark.usefixtures("fewer_resamples")
+@pytest.mark.parametrize(("nodes", "train", "test"), [(700, 40, 660), (400, 360, 40), (500, 250, 250)])
+def test_drawn_splits_of_other_graphs_are_covered(nodes, train, test):
+    """Few labels, few test nodes, as many of both; what is true is the mean over all 120 graphs that are drawn."""
+    rng, overlap, found = np.random.default_rng(0), overlap_of_splits(train=train, test=test), []
+    for _ in range(120):
+        runs, scores = trained(rng, nodes=nodes, train=train, test=test)
+        plain, corrected = paired(*scores), paired(*scores, overlap=overlap)
+        found.append((plain, corrected, over_nodes(corrected, *runs, overlap=overlap)))
+    true = np.mean([plain.difference for plain, _, _ in found])
+
+    def coverage(of: list[Difference]) -> float:
+        return float(np.mean([each.low <= true <= each.high for each in of]))
+
+    plain, corrected, beyond = (coverage(list(kind)) for kind in zip(*found, strict=True))
+    assert plain <= 0.9
+    assert plain < corrected
+    assert 0.92 <= beyond <= 0.995
+    if test <= train:
+        assert corrected >= 0.92  # Nadeau and Bengio's own case

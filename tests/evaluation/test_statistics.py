@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from grandplus.evaluation.statistics import LEVEL, Sample, over_trials, paired, welch, welch_interval
+from grandplus.evaluation.statistics import LEVEL, Sample, over_trials, overlap_of_splits, paired, welch, welch_interval
 
 SCORES = [0.851, 0.846, 0.853, 0.858, 0.849, 0.850, 0.852, 0.847, 0.855, 0.852]
 
@@ -46,6 +46,17 @@ def test_the_paired_interval_is_students():
     expected = stats.ttest_rel(SCORES, b)
     assert found.difference == pytest.approx(0.0045)
     assert (found.low, found.high) == pytest.approx(tuple(expected.confidence_interval()))
+
+
+@pytest.mark.parametrize("test", [paired, welch])
+def test_drawn_splits_have_nadeau_and_bengios_variance(test):
+    """By their formula (9): the variance over trials times 1/J + n₂/n₁; a tenth of the nodes is tested."""
+    others = [0.8, 0.81, 0.79, 0.8, 0.82, 0.8, 0.81, 0.8, 0.79, 0.805]
+    plain, found = test(SCORES, others), test(SCORES, others, overlap=overlap_of_splits(train=900, test=100))
+    assert found.error / plain.error == pytest.approx(np.sqrt((1 / 10 + 1 / 9) / (1 / 10)))
+    assert found.p == pytest.approx(2 * stats.t.sf(found.difference / found.error, found.freedom))
+    assert (found.high - found.low) / (plain.high - plain.low) == pytest.approx(found.error / plain.error)
+    assert found.freedom == pytest.approx(plain.freedom)
 
 
 @given(st.lists(st.integers(-8, 8), min_size=2, max_size=7))

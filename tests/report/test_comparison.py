@@ -2,10 +2,15 @@
 
 import numpy as np
 import pytest
+from runs import run
 from scipy import stats
 
-from grandplus.evaluation.statistics import LEVEL, welch
-from grandplus.report.comparison import compare
+from grandplus.evaluation import resampling
+from grandplus.evaluation.node_scores import NodeScores
+from grandplus.evaluation.resampling import over_nodes
+from grandplus.evaluation.significance import holm
+from grandplus.evaluation.statistics import LEVEL, overlap_of_splits, paired, welch
+from grandplus.report.comparison import compare, compare_runs
 
 SCORES = [0.851, 0.846, 0.853, 0.858, 0.849, 0.850, 0.852, 0.847, 0.855, 0.852]
 SAME = list(range(100))
@@ -27,9 +32,9 @@ def test_words():
     found = compare([SCORES, better, equal], [SAME[:10]] * 3)
     names = ["a", "b", "c"]
     assert [of.verdict(names) for of in found] == [
-        "b is better than a",
+        "b is better than a on these test nodes",
         "no evidence of a difference",
-        "b is better than c",
+        "b is better than c on these test nodes",
     ]
     assert [of.would_take for of in found] == ["", "", ""]
     [few] = compare([SCORES[:5], better[:5]], [SAME[:5]] * 2)
@@ -67,7 +72,7 @@ def test_runs_that_are_equal_trial_by_trial():
 
 
 def test_runs_on_other_graphs_are_not_compared():
-    found = compare([SCORES] * 3, [SAME[:10]] * 3, ["cora", "pubmed", "cora"])
+    found = compare([SCORES] * 3, [SAME[:10]] * 3, [("cora", "test"), ("pubmed", "test"), ("cora", "test")])
     assert [(of.first, of.second) for of in found] == [(0, 2)]
     assert found[0].comparisons == 1
 
@@ -75,3 +80,99 @@ def test_runs_on_other_graphs_are_not_compared():
 def test_one_trial_says_nothing():
     assert compare([[0.9], SCORES], [SAME[:1], SAME[:10]]) == []
     assert compare([SCORES], [SAME[:10]]) == []
+
+
+def scores_on(correct):
+    """On the same nodes in each trial; shape (trials, nodes)."""
+    nodes = np.arange(correct.shape[1])
+    return NodeScores.of([nodes] * len(correct), list(correct), nodes % 3)
+
+
+def test_words_tell_these_nodes_from_others():
+    """In each trial b is right at five nodes more; that is beyond chance of trials, and not of a hundred nodes."""
+    a = np.tile(np.arange(100) < 60, (10, 1))
+    little, much = (
+        np.tile((np.arange(100) < 61) | (np.arange(100) == 99), (10, 1)),
+        np.tile(np.arange(100) < 90, (10, 1)),
+    )
+    for number, of in enumerate((a, little, much)):
+        of[number % 10, :3] = False  # so that trials differ
+    names, scores = ["a", "little", "much"], [of.mean(axis=1) for of in (a, little, much)]
+    found = compare(scores, [SAME[:10]] * 3, nodes=[scores_on(of) for of in (a, little, much)])
+    assert [of.verdict(names) for of in found] == [
+        "little is better than a on these test nodes; no evidence beyond them",
+        "much is better than a on these test nodes and beyond them",
+        "much is better than little on these test nodes and beyond them",
+    ]
+    validated = compare(scores[:2], [SAME[:10]] * 2, [("cora", "val")] * 2)
+    assert validated[0].verdict(names) == "little is better than a on these validation nodes"
+
+
+def test_both_p_values_are_corrected_by_holms_method():
+    rng = np.random.default_rng(0)
+    runs = [scores_on(rng.random((10, 200)) < skill) for skill in (0.6, 0.65, 0.7)]
+    scores = [run.correct.mean(axis=1) for run in runs]
+    found = compare(scores, [SAME[:10]] * 3, nodes=runs)
+    assert [of.corrected for of in found] == holm([of.test.p for of in found])
+    assert [of.corrected_beyond for of in found] == holm([of.beyond.p for of in found])
+    assert all(of.corrected_beyond >= of.corrected for of in found)
+
+
+def test_among_six_null_runs_few_families_claim_any_beyond_the_nodes(monkeypatch):
+    """Six systems that are equally good, each at nodes of its own: 15 comparisons each."""
+    monkeypatch.setattr(resampling, "RESAMPLES", 2000)
+    rng, claimed = np.random.default_rng(0), []
+    for _ in range(30):
+        hard = rng.standard_normal(60)
+        skills = [1 / (1 + np.exp(-1 - hard - rng.standard_normal(60))) for _ in range(6)]
+        runs = [scores_on(rng.random((10, 60)) < skill) for skill in skills]
+        seeds = [[f"{number}"] * 10 for number in range(6)]  # other seeds, so that Welch's test does
+        found = compare([run.correct.mean(axis=1) for run in runs], seeds, nodes=runs)
+        claimed.append(any(of.differs_beyond for of in found))
+    assert np.mean(claimed) <= 0.1
+
+
+def test_drawn_splits_are_corrected_for_their_overlap():
+    """As their digests differ; the public split's are equal."""
+    runs = [run("plain", trials=10), run("better", trials=10, skill=0.95)]
+    [found], notes = compare_runs(runs)
+    parts = runs[0].details["parts"]
+    overlap = overlap_of_splits(train=parts["train"], test=parts["test"])
+    assert found.overlap == overlap == 6 / 75
+    assert found.test == paired(runs[0].accuracy, runs[1].accuracy, overlap=overlap)
+    assert found.beyond == over_nodes(found.test, *(of.node_scores for of in runs), overlap=overlap)
+    assert found.by == "10 pairs of trials, drawn splits"
+    assert notes == []
+    for of in runs:
+        of.details["splits"] = ["public"] * 10
+    [found], _ = compare_runs(runs)
+    assert found.test == paired(runs[0].accuracy, runs[1].accuracy)
+    assert found.by == "10 pairs of trials"
+
+
+def test_a_shorter_run_is_compared_by_its_trials_beyond_the_nodes_too():
+    runs = [run("ten", trials=10), run("six", trials=6, skill=0.9)]
+    [found], _ = compare_runs(runs)
+    first, second = (of.node_scores for of in runs)
+    assert found.trials == 6
+    assert found.beyond == over_nodes(found.test, first.of_trials(slice(6)), second, overlap=found.overlap)
+
+
+def test_runs_of_older_code_are_compared_over_trials():
+    runs = [run("new", trials=10), run("old", trials=10, skill=0.95)]
+    del runs[1].details["node_scores"]
+    [found], notes = compare_runs(runs)
+    assert found.beyond is None
+    assert found.verdict(["new", "old"]) == "old is better than new on these test nodes"
+    assert len(notes) == 1
+    assert "so old has no interval over nodes: run dvc repro evaluate, or the experiment again" in notes[0]
+
+
+def test_drawn_splits_need_more_trials_than_one_split():
+    rng = np.random.default_rng(3)
+    a, b = 0.003 + 0.005 * rng.standard_normal(10), 0.005 * rng.standard_normal(10)
+    [plain] = compare([a, b], [SAME[:10]] * 2)
+    [drawn] = compare([a, b], [SAME[:10]] * 2, overlaps=[0.003] * 2)
+    assert int(drawn.would_take.split()[0]) > int(plain.would_take.split()[0])
+    [never] = compare([a, b], [SAME[:10]] * 2, overlaps=[1.0] * 2)
+    assert never.would_take == "> 1,000 trials"

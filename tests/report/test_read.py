@@ -11,7 +11,7 @@ from scmrepo.exceptions import RevError
 
 from grandplus.pipeline import usage
 from grandplus.report import gather
-from grandplus.report.read import DETAILS, METRICS, details_of, metrics_of
+from grandplus.report.read import DETAILS, METRICS, details_of, metrics_of, node_scores_of
 from grandplus.runtime.errors import GrandPlusError
 
 RUN = run("one", trials=2)
@@ -47,6 +47,21 @@ def test_scores_of_fewer_trials_than_there_were():
     details = RUN.details | {"accuracy": {"test": [0.9], "val": [0.9, 0.8]}}
     with pytest.raises(GrandPlusError, match="there: has 1 accuracies and 2 splits of 2 trials"):
         details_of(json.dumps(details), "there")
+
+
+@pytest.mark.parametrize("damaged", [{}, 3, {"nodes": [1]}, RUN.details["node_scores"] | {"correct": ["!", "!"]}])
+def test_damaged_scores_of_nodes_are_refused(damaged):
+    text = json.dumps(RUN.details | {"node_scores": damaged})
+    with pytest.raises(GrandPlusError, match=r"there: has node_scores that can't be read: .*; it is damaged"):
+        details_of(text, "there")
+
+
+def test_scores_of_nodes_of_fewer_trials_or_of_none():
+    with pytest.raises(GrandPlusError, match="there: has node_scores of 1 of 2 trials"):
+        details_of(json.dumps(RUN.details | {"node_scores": run("one", trials=1).details["node_scores"]}), "there")
+    older = {key: value for key, value in RUN.details.items() if key != "node_scores"}
+    assert details_of(json.dumps(older), "there") == json.loads(json.dumps(older))
+    assert node_scores_of(older) is None
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"train": 3}', ""])
