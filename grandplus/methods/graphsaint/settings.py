@@ -1,0 +1,44 @@
+"""The hyperparameters of GraphSAINT, with the values of its authors for Reddit."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from grandplus.methods.settings import BASE, COPIES_OF_ACTIVATIONS, COPIES_OF_PARAMETERS, GraphSize, MethodSettings
+from grandplus.runtime.validation import Count, Fraction, NonNegative, Positive
+
+NEEDS_ROWS = False
+PUBLISHED: dict[str, dict[str, Any]] = {}  # by dataset
+
+
+class Settings(MethodSettings):
+    """The defaults are those of the authors' program for Reddit, with random walks."""
+
+    lr: Positive = 1e-2  # Adam's learning rate
+    weight_decay: NonNegative = 0.0  # coupled (L2), on all parameters
+    hidden: Count = 128  # width of the layers
+    dropout: Fraction = 0.1  # before each layer
+    epochs: Count = 30  # passes over the training nodes
+    clip: NonNegative = 5.0  # largest gradient norm; 0: no clipping
+    roots: Count = 2000  # random walks of a subgraph; fewer if the graph has fewer nodes
+    depth: Count = 4  # steps of a random walk
+    coverage: Annotated[int, Field(ge=1, le=1000)] = 50  # how many times a node is drawn to estimate how likely it is
+
+    def parameters(self, features: int, classes: int) -> int:
+        """How many values the network has, for features of this width."""
+        hops = 2 * (features + 3) + (2 * self.hidden + 3) + 2 * (self.hidden + 3) + (2 * self.hidden + 3)
+        return hops * self.hidden + (self.hidden + 1) * classes
+
+    def training_memory(self, size: GraphSize) -> int:
+        """Bytes that training one model takes at most: counts of nodes and edges, a subgraph, and validation."""
+        drawn = min(size.nodes, self.roots * (self.depth + 1))  # nodes of a subgraph
+        share = drawn / max(size.nodes, 1)
+        entries = 2 * size.edges
+        counts = 4 * entries + 32 * size.nodes
+        activations = 4 * COPIES_OF_ACTIVATIONS * drawn * (10 * self.hidden + size.classes)
+        subgraph = int(share * (40 * entries + 4 * (4 + 8 * size.sparse) * size.stored))
+        validation = 3 * 4 * size.nodes * self.hidden
+        values = 4 * COPIES_OF_PARAMETERS * self.parameters(size.features, size.classes)
+        return BASE + counts + values + max(activations + subgraph, validation)
