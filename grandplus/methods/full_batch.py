@@ -30,7 +30,7 @@ class Inputs(NamedTuple):
     """What a network takes of a graph."""
 
     features: Tensor | SparseInput  # float32 (n, d)
-    adjacency: Tensor  # Â, float32 (n, n), sparse CSR
+    adjacency: Any  # Â, float32 (n, n), sparse CSR; or what else a method makes of the structure
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -53,6 +53,11 @@ class FullBatchModel(protocol.Model):
     def make(settings: Any, width: int, classes: int) -> nn.Module:
         """The network, with its first weights."""
 
+    @staticmethod
+    def adjacency_of(graph: Graph, device: torch.device) -> Any:
+        """What the network takes of the structure: Â, float32 (n, n), sparse CSR."""
+        return normalized(graph.adjacency).to(device)
+
     @torch.inference_mode()
     def predict_proba(self, graph: Graph, shared: Inputs | None = None) -> NDArray[np.float32]:
         """Class probabilities of every node: float32 (n, C).
@@ -70,7 +75,12 @@ class FullBatchModel(protocol.Model):
 
     def shared_inputs(self, graph: Graph) -> Inputs:
         """The features and Â."""
-        return inputs_of(graph, next(self.network.parameters()).device)
+        return self.inputs_of(graph, next(self.network.parameters()).device)
+
+    @classmethod
+    def inputs_of(cls, graph: Graph, device: torch.device) -> Inputs:
+        """The features and Â of a graph, on a device."""
+        return Inputs(input_of(graph.features, device), cls.adjacency_of(graph, device))
 
     def tensors(self) -> dict[str, Tensor]:
         """The parameters of the network, and BatchNorm's running statistics."""
@@ -125,9 +135,9 @@ def fit_full_batch(
         The loss is no longer finite.
     """
     graph, device = task.graph, torch.device(task.device)
-    width, inputs = int(graph.features.shape[1]), inputs_of(graph, device)
-    nodes, watched = (torch.from_numpy(part).to(device) for part in (task.split.train, watched_nodes(task)))
-    labels = torch.from_numpy(np.asarray(graph.labels)[task.split.train]).to(device)
+    width, inputs = int(graph.features.shape[1]), model.inputs_of(graph, device)
+    nodes, watched = (torch.tensor(part, device=device) for part in (task.split.train, watched_nodes(task)))
+    labels = torch.tensor(graph.labels[task.split.train], device=device)
     with seeded(task):
         network = model.make(settings, width, len(graph.classes)).to(device)
         steps = optimizer(network)
@@ -154,11 +164,6 @@ def fit_full_batch(
     )
 
 
-def inputs_of(graph: Graph, device: torch.device) -> Inputs:
-    """The features and Â of a graph, on a device."""
-    return Inputs(input_of(graph.features, device), normalized(graph.adjacency).to(device))
-
-
 def normalized(adjacency: Adjacency) -> Tensor:
     """Â = D̃^-½(A + I)D̃^-½: float32 (n, n), sparse CSR.
 
@@ -172,13 +177,19 @@ def normalized(adjacency: Adjacency) -> Tensor:
             [0.4082, 0.3333, 0.4082],
             [0.0000, 0.4082, 0.5000]])
     """
+    matrix = normalized_matrix(adjacency)
+    return csr_tensor(matrix, torch.from_numpy(matrix.data))
+
+
+def normalized_matrix(adjacency: Adjacency) -> Any:
+    """Â: float32 (n, n), scipy CSR with sorted rows."""
     nodes = adjacency.nodes
     stored = np.ones(len(adjacency.indices), np.float32), np.asarray(adjacency.indices), np.asarray(adjacency.indptr)
     with_loops = (sp.csr_array(stored, shape=(nodes, nodes)) + sp.eye_array(nodes, dtype=np.float32)).tocsr()
     root = np.sqrt(adjacency.degrees)
     rows = np.repeat(np.arange(nodes), adjacency.degrees)
-    values = (1 / (root[rows] * root[with_loops.indices])).astype(np.float32)
-    return csr_tensor(with_loops, torch.from_numpy(values))
+    with_loops.data = (1 / (root[rows] * root[with_loops.indices])).astype(np.float32)
+    return with_loops
 
 
 class SymmetricProduct:

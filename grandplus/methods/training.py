@@ -114,6 +114,19 @@ def batches(count: int, size: int, rng: np.random.Generator) -> list[np.ndarray[
     return np.split(rng.permutation(count), range(size, count, size))
 
 
+def adam(lr: float, *groups: tuple[nn.Module, float]) -> torch.optim.Adam:
+    """Adam, with a weight decay for each module.
+
+    Parameters
+    ----------
+    lr : float
+        Learning rate.
+    *groups : (torch.nn.Module, float)
+        Modules, each with its weight decay, which is coupled (L2).
+    """
+    return torch.optim.Adam([{"params": [*part.parameters()], "weight_decay": decay} for part, decay in groups], lr=lr)
+
+
 @contextlib.contextmanager
 def seeded(task: Task) -> Iterator[np.random.Generator]:
     """PyTorch's generator starts from the task's seed, and afterwards goes on as if nothing had been drawn.

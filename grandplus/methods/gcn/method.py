@@ -19,7 +19,7 @@ from grandplus.methods.gcn.settings import Settings
 from grandplus.methods.inputs import InputLinear, SparseInput, dropout
 from grandplus.methods.protocol import Task, Trained
 from grandplus.methods.stopping import RisingLoss
-from grandplus.methods.training import Watch
+from grandplus.methods.training import Watch, adam
 
 
 def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, watch: Watch = None) -> Trained:
@@ -42,8 +42,7 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
     """
 
     def optimizer(network: GCN) -> torch.optim.Optimizer:
-        first = {"params": network.first.parameters(), "weight_decay": settings.weight_decay}
-        return torch.optim.Adam([first, {"params": network.second.parameters()}], lr=settings.lr)
+        return adam(settings.lr, (network.first, settings.weight_decay), (network.second, 0))
 
     stopping = RisingLoss(settings.window)
     return fit_full_batch(Model, task, settings, optimizer=optimizer, stopping=stopping, info=info, watch=watch)

@@ -1,0 +1,1 @@
+"""GAT: a node's neighbours are weighted by attention, over the whole graph."""

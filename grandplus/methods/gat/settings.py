@@ -1,0 +1,53 @@
+"""The hyperparameters of GAT, with the values of its authors' program."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from grandplus.methods.settings import COPIES_OF_ACTIVATIONS, GraphSize, MethodSettings, full_batch_memory
+from grandplus.methods.stopping import Watched
+from grandplus.runtime.validation import Count, Fraction, NonNegative, Positive
+
+COPIES_OF_ATTENTION = 12  # numbers of edges' ends, logits, their softmax, what dropout leaves, and gradients
+
+NEEDS_ROWS = False
+PUBLISHED: dict[str, dict[str, Any]] = {  # by dataset
+    "citeseer": {"watched": "accuracy"},  # by its authors' answer to who asked for the figure of the paper
+    "pubmed": {"lr": 1e-2, "weight_decay": 1e-3, "output_heads": 8},
+}
+
+
+class Settings(MethodSettings):
+    """The defaults are what the authors use on Cora."""
+
+    lr: Positive = 5e-3  # Adam's learning rate
+    weight_decay: NonNegative = 5e-4  # coupled (L2), on all parameters
+    hidden: Count = 8  # width of each head of the first layer
+    heads: Count = 8  # of the first layer, side by side
+    output_heads: Count = 1  # of the second layer, averaged
+    dropout: Fraction = 0.6  # of both layers' inputs, of their projections, and of the attention
+    epochs: Count = 100_000  # at most
+    patience: Count = 100  # epochs in which nothing that is watched reaches its best
+    watched: Watched = "either"  # of the validation's accuracy and loss
+
+    def parameters(self, features: int, classes: int) -> int:
+        """How many values the network has, for features of this width."""
+        first, second = self.heads * self.hidden, self.output_heads * classes
+        return first * (features + 3) + second * (first + 2) + classes
+
+    def training_memory(self, size: GraphSize) -> int:
+        """Bytes that training one model takes at most: the graph, its features, all layers, and attention on edges."""
+        first, second = self.heads * self.hidden, self.output_heads * size.classes
+        entries = 2 * size.edges + size.nodes
+        attention = COPIES_OF_ATTENTION * entries * (self.heads + self.output_heads)
+        values = attention + COPIES_OF_ACTIVATIONS * size.nodes * (first + second)
+        parameters = self.parameters(size.features, size.classes)
+        return full_batch_memory(size, parameters, first + second) + 4 * values
+
+    def most_steps(self, labelled: int) -> int:
+        """After how many steps training ends at the latest."""
+        return self.epochs
+
+    def patience_steps(self) -> int:
+        """After how many steps without a gain on validation nodes training ends."""
+        return self.patience
