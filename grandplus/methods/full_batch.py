@@ -169,9 +169,8 @@ def normalized(adjacency: Adjacency) -> Tensor:
 
     Examples
     --------
-    >>> import numpy as np
     >>> from grandplus.graph.adjacency import as_adjacency
-    >>> path = as_adjacency(np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]]))
+    >>> path = as_adjacency(sp.csr_array([[0, 1, 0], [1, 0, 1], [0, 1, 0]]))
     >>> normalized(path).to_dense()
     tensor([[0.5000, 0.4082, 0.0000],
             [0.4082, 0.3333, 0.4082],

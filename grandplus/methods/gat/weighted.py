@@ -42,9 +42,9 @@ def structure_of(adjacency: Adjacency) -> Tensor:
 
     Examples
     --------
-    >>> import numpy as np
+    >>> import scipy.sparse as sp
     >>> from grandplus.graph.adjacency import as_adjacency
-    >>> structure_of(as_adjacency(np.array([[0, 1], [1, 0]]))).to_dense()
+    >>> structure_of(as_adjacency(sp.csr_array([[0, 1], [1, 0]]))).to_dense()
     tensor([[0, 2],
             [1, 3]])
     """
