@@ -69,12 +69,15 @@ def logits_of(network: GraphSAINT, graph: Graph, field: list[Nodes]) -> Tensor:
     device, adjacency, x = network.classifier.weight.device, graph.adjacency, graph.features
     for hop, senders, nodes in zip(network.each_hop(), field, field[1:], strict=False):
         # Of nodes that are not needed nothing is written, and so takes no memory.
-        messages, out = (np.empty((adjacency.nodes, hop.joined.bias.numel()), np.float32) for _ in range(2))
-        for part in _blocks(senders):
-            messages[part] = hop.message(_tensor(x[part], device)).cpu().numpy()
+        out = np.empty((adjacency.nodes, network.hidden), np.float32)
+        sent, narrow = x, not sp.issparse(x) and x.shape[1] <= network.hidden
+        if not narrow:  # then the product comes before the mean, as fewer values are added up
+            sent = np.empty_like(out)
+            for part in _blocks(senders):
+                sent[part] = hop.message(_tensor(x[part], device)).cpu().numpy()
         for part in _blocks(nodes):
-            mean = torch.from_numpy(means_of_neighbors(adjacency, messages, part)).to(device)
-            out[part] = hop.update(_tensor(x[part], device), mean).cpu().numpy()
+            mean = torch.from_numpy(means_of_neighbors(adjacency, sent, part)).to(device)
+            out[part] = hop.update(_tensor(x[part], device), hop.message(mean) if narrow else mean).cpu().numpy()
         x = out
     return torch.cat([network.classified(_tensor(x[part], device)) for part in _blocks(field[-1])])
 
@@ -96,6 +99,7 @@ def means_of_neighbors(adjacency: Adjacency, values: NDArray[np.float32], nodes:
     [[2.0], [3.0], [2.0]]
     """
     out = np.zeros((len(nodes), values.shape[1]), np.float32)
+    values = np.ascontiguousarray(values)
     indptr, indices = adjacency.indptr.view(np.uint64), adjacency.indices.view(f"uint{8 * adjacency.indices.itemsize}")
 
     def add(start: int) -> None:

@@ -119,7 +119,7 @@ def fill(indptr, indices, nodes, marks, place, of_nodes, of_edges, out_indptr, f
             entry += np.uint64(1)
 
 
-@kernel(UINT64, UNSIGNED_IDS, INT64, writable(matrix(FLOAT32)), writable(matrix(FLOAT32)))
+@kernel(UINT64, UNSIGNED_IDS, INT64, matrix(FLOAT32), writable(matrix(FLOAT32)))
 def means(indptr, indices, nodes, values, out):
     """The mean of the neighbours' values of some nodes; ``out`` comes with zeros."""
     for row in range(len(nodes)):

@@ -63,9 +63,9 @@ class GraphSAINT(nn.Module):
 
     def __init__(self, settings: Settings, width: int, classes: int) -> None:
         super().__init__()
-        hidden, self.share = settings.hidden, settings.dropout
-        self.hops = nn.ModuleList([Hop(wide, hidden, self.share) for wide in (width, hidden)])
-        self.classifier = nn.Linear(hidden, classes)
+        self.hidden, self.share = settings.hidden, settings.dropout
+        self.hops = nn.ModuleList([Hop(wide, self.hidden, self.share) for wide in (width, self.hidden)])
+        self.classifier = nn.Linear(self.hidden, classes)
         nn.init.xavier_uniform_(self.classifier.weight)
         nn.init.zeros_(self.classifier.bias)
 

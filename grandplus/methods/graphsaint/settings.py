@@ -12,6 +12,8 @@ from grandplus.runtime.validation import Count, Fraction, NonNegative, Positive
 NEEDS_ROWS = False
 PUBLISHED: dict[str, dict[str, Any]] = {}  # by dataset
 
+BLOCKS = 128 * 2**20  # bytes of the nodes that pass through a layer at a time
+
 
 class Settings(MethodSettings):
     """The defaults are those of the authors' program for Reddit, with random walks."""
@@ -33,12 +35,11 @@ class Settings(MethodSettings):
 
     def training_memory(self, size: GraphSize) -> int:
         """Bytes that training one model takes at most: counts of nodes and edges, a subgraph, and validation."""
-        drawn = min(size.nodes, self.roots * (self.depth + 1))  # nodes of a subgraph
-        share = drawn / max(size.nodes, 1)
-        entries = 2 * size.edges
-        counts = 4 * entries + 32 * size.nodes
+        drawn, entries = min(size.nodes, self.roots * (self.depth + 1)), 2 * size.edges
+        counts = 4 * entries + (8 + 8 + 4) * size.nodes  # of edges; of nodes, with their marks and places
         activations = 4 * COPIES_OF_ACTIVATIONS * drawn * (10 * self.hidden + size.classes)
+        share = drawn / max(size.nodes, 1)
         subgraph = int(share * (40 * entries + 4 * (4 + 8 * size.sparse) * size.stored))
-        validation = 3 * 4 * size.nodes * self.hidden
+        validation = 2 * 4 * size.nodes * self.hidden + BLOCKS
         values = 4 * COPIES_OF_PARAMETERS * self.parameters(size.features, size.classes)
-        return BASE + counts + values + max(activations + subgraph, validation)
+        return BASE + counts + activations + subgraph + validation + values
