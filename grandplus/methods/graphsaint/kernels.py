@@ -20,8 +20,10 @@ from grandplus.kernels.compiled import (
     matrix,
     writable,
 )
+from grandplus.kernels.prefetch import LINE, prefetch
 from grandplus.kernels.random import SPREAD, mix, uniform
 
+AHEAD = np.uint64(4)  # neighbours
 LARGEST = 1e4  # of the factors of edges, as in the authors' program
 
 
@@ -121,14 +123,21 @@ def fill(indptr, indices, nodes, marks, place, of_nodes, of_edges, out_indptr, f
 
 @kernel(UINT64, UNSIGNED_IDS, INT64, matrix(FLOAT32), writable(matrix(FLOAT32)))
 def means(indptr, indices, nodes, values, out):
-    """The mean of the neighbours' values of some nodes; ``out`` comes with zeros."""
+    """The mean of the neighbours' values of some nodes; ``out`` comes with zeros.
+
+    Its time is that of reading values, which lie anywhere in memory. So those of a later neighbour are prefetched.
+    """
+    width = np.uint64(values.shape[1])
     for row in range(len(nodes)):
         first, last = indptr[np.uint64(nodes[row])], indptr[np.uint64(nodes[row]) + np.uint64(1)]
         result = out[row]
         for j in range(first, last):
+            ahead = values[indices[min(j + AHEAD, np.uint64(len(indices)) - np.uint64(1))]]
+            for column in range(0, width, LINE):
+                prefetch(ahead, column)
             neighbor = values[indices[j]]
-            for column in range(len(result)):
+            for column in range(width):
                 result[column] += neighbor[column]
         scale = np.float32(1.0 / max(last - first, np.uint64(1)))
-        for column in range(len(result)):
+        for column in range(width):
             result[column] *= scale
