@@ -6,26 +6,78 @@ import csv
 import functools
 import io
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from tqdm import tqdm
 
 from grandplus.evaluation.statistics import Sample
-from grandplus.pipeline.cases import Case, check_cpu, prepare, train_blind
+from grandplus.graph.splits import Split
+from grandplus.pipeline.cases import Case, Prepared, check_cpu, prepare, train_blind
 from grandplus.runtime import pools
 from grandplus.runtime.storage import finished_whole
 
 COLUMNS = ("dataset", "matrix", "change", "trial", "validation", "test", "train_loss", "val_loss", "steps", "inputs")
+WHOLE, PARTS = ("trial", "steps", "memory"), ("validation", "test", "train_loss", "val_loss", "seconds")  # numbers
 Row = dict[str, Any]
 CASES_TO_SHARE = 4
 _shared: dict[Case, Any] = {}  # what the trials of a case share in inference; of the last cases
 
 
-def fill(file: Path, cases: list[Case], trials: int) -> list[Row]:
+class Beside(Protocol):
+    """What is kept of trials beside their lines."""
+
+    def add(self, row: Row) -> None:
+        """Keep what belongs to a row; its line is written after that."""
+
+    def has(self, row: Row) -> bool:
+        """Whether it is kept; else the trial is made anew."""
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """How trials are scored.
+
+    Attributes
+    ----------
+    score : callable
+        A function of a module that is given the number of trials, a case and a trial's number, and returns the row.
+    columns : tuple of str
+        What the file has of a row.
+    apart : bool
+        Whether trials run in processes of their own even if there is one only: a process's memory is then theirs.
+    beside : Beside, optional
+    """
+
+    score: Callable[[int, Case, int], Row]
+    columns: tuple[str, ...] = COLUMNS
+    apart: bool = False
+    beside: Beside | None = None
+
+
+class Scored(NamedTuple):
+    """A trial that was scored.
+
+    Attributes
+    ----------
+    row : dict
+        Of ``COLUMNS``.
+    split : Split
+    right : bool (n,)
+        Which nodes are predicted right.
+    """
+
+    row: Row
+    split: Split
+    right: NDArray[np.bool_]
+
+
+def fill(file: Path, cases: list[Case], trials: int, scoring: Scoring | None = None) -> list[Row]:
     """Make ``file`` hold ``trials`` trials of each case, and give those.
 
     Trial by trial over all cases, so that a table of few trials is there early. Lines whose inputs
@@ -37,6 +89,8 @@ def fill(file: Path, cases: list[Case], trials: int) -> list[Row]:
         A CSV file; it may not be there yet.
     cases : list of Case
     trials : int
+    scoring : Scoring, optional
+        By default ``score_trial``.
 
     Returns
     -------
@@ -49,21 +103,27 @@ def fill(file: Path, cases: list[Case], trials: int) -> list[Row]:
         A GPU is asked for; a case has impossible settings; a trial can't be trained.
     """
     check_cpu()
+    scoring = scoring or Scoring(score_trial)
+    columns, beside = scoring.columns, scoring.beside
     wanted = [(case, trial) for trial in range(trials) for case in cases]
     inputs = {(case.dataset, case.matrix, case.change): prepare(case, trials).inputs for case in cases}
     kept = {_key(row): row for row in read_rows(file) if inputs.get(_key(row)[:3], row["inputs"]) == row["inputs"]}
-    write_rows(file, kept.values())
+    if beside:
+        kept = {key: row for key, row in kept.items() if key[:3] not in inputs or beside.has(row)}
+    write_rows(file, kept.values(), columns)
     missing = [task for task in wanted if _name(*task) not in kept]
     bar = tqdm(total=len(wanted), initial=len(wanted) - len(missing), unit="trial", disable=None)
     with file.open("a", encoding="utf-8") as out:
-        task = functools.partial(score_trial, trials)
-        for row in pools.map_processes(task, *zip(*missing, strict=True)) if missing else ():
-            out.write(_line(row))
+        task, arguments = functools.partial(scoring.score, trials), zip(*missing, strict=True)
+        for row in pools.map_processes(task, *arguments, apart=scoring.apart) if missing else ():
+            if beside:
+                beside.add(row)
+            out.write(_line(row, columns))
             out.flush()
             os.fsync(out.fileno())
             kept[_key(row)] = row
             bar.update()
-    write_rows(file, kept.values())
+    write_rows(file, kept.values(), columns)
     return [kept[_name(*task)] for task in wanted]
 
 
@@ -83,8 +143,12 @@ def score_trial(trials: int, case: Case, trial: int) -> Row:
     dict
         Of ``COLUMNS``.
     """
+    return scored(prepare(case, trials), case, trial).row
+
+
+def scored(prepared: Prepared, case: Case, trial: int) -> Scored:
+    """The same of a case that is prepared, with the nodes that are predicted right."""
     torch.set_num_threads(1)
-    prepared = prepare(case, trials)
     split = prepared.splits.of(trial)
     trained = train_blind(prepared, split, trial)
     labels = prepared.graph.labels
@@ -92,20 +156,21 @@ def score_trial(trials: int, case: Case, trial: int) -> Row:
         while len(_shared) >= CASES_TO_SHARE:
             _shared.pop(next(iter(_shared)))
         _shared[case] = trained.model.shared_inputs(prepared.graph)
-    predicted = trained.model.predict_proba(prepared.graph, _shared[case]).argmax(axis=1)
+    right = trained.model.predict_proba(prepared.graph, _shared[case]).argmax(axis=1) == labels
     best = trained.history["step"].index(trained.model.info["best_step"])
-    return {
+    row = {
         "dataset": case.dataset,
         "matrix": case.matrix,
         "change": case.change,
         "trial": trial,
         "validation": round(trained.model.info["val_accuracy"], 4),
-        "test": round(float((predicted[split.test] == labels[split.test]).mean()), 4),
+        "test": round(float(right[split.test].mean()), 4),
         "train_loss": round(trained.history["train_loss"][best], 5),
         "val_loss": round(trained.history["val_loss"][best], 5),
         "steps": trained.model.info["steps"],
         "inputs": prepared.inputs,
     }
+    return Scored(row, split, right)
 
 
 def read_rows(file: Path) -> list[Row]:
@@ -115,21 +180,22 @@ def read_rows(file: Path) -> list[Row]:
     whole = file.read_text(encoding="utf-8").rpartition("\n")[0]
     rows: list[Row] = list(csv.DictReader(io.StringIO(whole)))
     for row in rows:
-        row |= {name: int(row[name]) for name in ("trial", "steps")}
-        row |= {name: float(row[name]) for name in ("validation", "test", "train_loss", "val_loss")}
+        row |= {name: int(row[name]) for name in WHOLE if name in row}
+        row |= {name: float(row[name]) for name in PARTS if name in row}
     return rows
 
 
-def write_rows(file: Path, rows: Iterable[Row]) -> None:
+def write_rows(file: Path, rows: Iterable[Row], columns: tuple[str, ...] = COLUMNS) -> None:
     """Write the file whole, in order."""
     file.parent.mkdir(parents=True, exist_ok=True)
+    lines = (_line(row, columns) for row in sorted(rows, key=_key))
     with finished_whole(file, alone=True) as partial:
-        partial.write_text(",".join(COLUMNS) + "\n" + "".join(map(_line, sorted(rows, key=_key))), encoding="utf-8")
+        partial.write_text(",".join(columns) + "\n" + "".join(lines), encoding="utf-8")
 
 
-def _line(row: Row) -> str:
+def _line(row: Row, columns: tuple[str, ...]) -> str:
     text = io.StringIO()
-    csv.DictWriter(text, COLUMNS, lineterminator="\n").writerow(row)
+    csv.DictWriter(text, columns, lineterminator="\n", extrasaction="ignore").writerow(row)
     return text.getvalue()
 
 

@@ -10,7 +10,6 @@ Writes graphs.csv, table.md and table.png.
 from __future__ import annotations
 
 import argparse
-import csv
 import sys
 import time
 from pathlib import Path
@@ -19,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib import pyplot as plt
 
+from experiments.notes import note, read_notes
 from experiments.trials import Row, fill, mean_and_std, read_rows
 from grandplus.datasets.fetch.fetch import is_at_hand
 from grandplus.evaluation.figures import save
@@ -60,8 +60,6 @@ PUBLISHED: dict[str, dict[str, float]] = {
     "citeseer": {"GRAND+": 75.6},
     "pubmed": {"GRAND+": 85.0},
 }
-TUNED_COLUMNS = ("dataset", "matrix", "change", "gain", "seconds")
-GRAPH_COLUMNS = ("dataset", "nodes", "edges", "classes", "features", "homophily")
 
 
 class Line(NamedTuple):
@@ -103,7 +101,7 @@ def make(datasets: list[str], trials: int, *, tune: bool = True) -> None:
     """Note the graphs, complete the trials of each, and then write the table and the plot of all that there are."""
     cases = [own_case(dataset) for dataset in datasets]
     for own in cases:
-        _note(FOLDER / "graphs.csv", GRAPH_COLUMNS, _facts(own, trials))
+        note(FOLDER / "graphs.csv", _facts(own, trials))
     for own in cases:
         fill(FOLDER / "trials.csv", [own], trials)
         write_tables()
@@ -120,7 +118,7 @@ def own_case(dataset: str) -> Case:
 
 def tuned_case(own: Case, *, tune: bool) -> Case | None:
     """What ``grandplus tune`` chooses; None if it has not, and is not to."""
-    chosen: dict[str, dict[str, Any]] = {row["dataset"]: row for row in _read(FOLDER / "tuned.csv")}
+    chosen: dict[str, dict[str, Any]] = {row["dataset"]: row for row in read_notes(FOLDER / "tuned.csv")}
     if own.dataset not in chosen:
         if not tune:
             return None
@@ -133,7 +131,7 @@ def tuned_case(own: Case, *, tune: bool) -> Case | None:
             "gain": round(outcome.after - outcome.before, 4),
             "seconds": round(time.monotonic() - begun),
         }
-        _note(FOLDER / "tuned.csv", TUNED_COLUMNS, chosen[own.dataset])
+        note(FOLDER / "tuned.csv", chosen[own.dataset])
     row = chosen[own.dataset]
     pairs = (pair.partition("=") for pair in row["change"].split())
     changes = tuple((key, yaml_mapping(f"value: {text}", "tuned.csv")["value"]) for key, _, text in pairs)
@@ -150,7 +148,7 @@ def write_tables() -> None:
 
 def lines_of(rows: list[Row]) -> list[Line]:
     """Every graph that has trials."""
-    tuned = {row["dataset"]: (row["matrix"], row["change"]) for row in _read(FOLDER / "tuned.csv")}
+    tuned = {row["dataset"]: (row["matrix"], row["change"]) for row in read_notes(FOLDER / "tuned.csv")}
     lines = []
     for dataset in GRAPHS:
         scores: dict[tuple[str, str], list[float]] = {}
@@ -208,23 +206,6 @@ def _facts(case: Case, trials: int) -> dict[str, Any]:
     graph = Graph.load(graph_folder(case.settings(trials)))
     facts = {key: graph.facts[key] for key in ("nodes", "edges", "classes", "features")}
     return {"dataset": case.dataset, **facts, "homophily": round(edge_homophily(graph), 4)}
-
-
-def _read(file: Path) -> list[dict[str, str]]:
-    if not file.exists():
-        return []
-    with file.open(encoding="utf-8", newline="") as stream:
-        return list(csv.DictReader(stream))
-
-
-def _note(file: Path, columns: tuple[str, ...], row: dict[str, Any]) -> None:
-    """Put a graph's row into a file, in place of an earlier one; rows are sorted."""
-    rows = {known["dataset"]: known for known in _read(file)} | {row["dataset"]: row}
-    file.parent.mkdir(parents=True, exist_ok=True)
-    with finished_whole(file, alone=True) as partial, partial.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.DictWriter(stream, columns, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows[name] for name in sorted(rows))
 
 
 if __name__ == "__main__":

@@ -39,7 +39,7 @@ def map_threads(function: Callable[..., Result], *arguments: Iterable[Any]) -> I
 
 
 def map_processes(
-    function: Callable[..., Result], *arguments: Iterable[Any], at_most: int | None = None
+    function: Callable[..., Result], *arguments: Iterable[Any], at_most: int | None = None, apart: bool = False
 ) -> Iterator[Result]:
     """``map(function, *arguments)`` over ``GRANDPLUS_WORKERS`` spawned processes, which end with this one.
 
@@ -51,6 +51,8 @@ def map_processes(
         One for each parameter.
     at_most : int, optional
         Processes, where memory allows no more. With one process or one task the work is done here.
+    apart : bool
+        Whether a process is started even then.
 
     Yields
     ------
@@ -63,7 +65,7 @@ def map_processes(
     """
     tasks = list(zip(*arguments, strict=False))
     count = min(at_most or workers(), workers(), len(tasks))
-    if count <= 1:
+    if count <= 1 and not (apart and tasks):
         yield from (function(*task) for task in tasks)
         return
     with processes(count) as pool:

@@ -1,0 +1,78 @@
+"""The table and the plot of the systems on large graphs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from matplotlib import pyplot as plt
+
+from experiments.compared import legends
+from experiments.compared.figures import DAY, PAPER_LARGE, SYSTEMS, TWINS, LargeFigure
+from grandplus.evaluation.figures import save
+
+PARTS = ("preparation", "training", "inference")
+Note = dict[str, str]
+
+
+def table(rows: list[Note]) -> str:
+    """Markdown: seconds and memory of each system, and what the paper has of the graph whose size the twin has."""
+    lines = [
+        "| graph | scale | system | preparation, s | training, s | inference, s | together, s | GiB | test accuracy, % "
+        "| paper, s | paper's accuracy, % | |",
+        "|---" * 12 + "|",
+    ]
+    for dataset in TWINS:
+        for model in PAPER_LARGE:
+            own = [row for row in rows if (row["dataset"], row["model"]) == (dataset, model)]
+            paper = _published(PAPER_LARGE[model][dataset])
+            if not own:
+                lines.append(f"| {dataset} | | {SYSTEMS[model]} | | | | | | | {paper} | not run |")
+            for row in sorted(own, key=lambda row: float(row["scale"])):
+                seconds = " | ".join(row[part] for part in PARTS)
+                together = "" if row["ended"] else f"{_together(row):.0f}"
+                scores = (
+                    f"{float(row['memory']) / 1024:.1f} | {100 * float(row['test']):.1f}"
+                    if row["test"]
+                    else f"{float(row['memory']) / 1024:.1f} |"
+                )
+                of_case = f"{dataset} | {row['scale']} | {SYSTEMS[model]} | {seconds} | {together} | {scores}"
+                lines.append(f"| {of_case} | {paper if row['scale'] == '1' else ' | '} | {row['ended']} |")
+    return "\n".join([*lines, "", legends.LARGE])
+
+
+def _published(figure: LargeFigure) -> str:
+    seconds = "> 24 h" if figure.seconds >= DAY else f"{figure.seconds:.0f}"
+    return f"{seconds} | {'' if figure.accuracy is None else f'{figure.accuracy:.1f}'}"
+
+
+def _together(row: Note) -> float:
+    return sum(float(row[part]) for part in PARTS)
+
+
+def plot(rows: list[Note], file: Path) -> None:
+    """Seconds of each part, and memory; a column for each graph, each system at the largest scale that it has done."""
+    figure, axes = plt.subplots(2, len(TWINS), figsize=(11, 6), sharey=True, layout="constrained")
+    y = dict(zip(PAPER_LARGE, reversed(range(len(PAPER_LARGE))), strict=True))
+    for (seconds, memory), dataset in zip(axes.T, TWINS, strict=True):
+        done: dict[str, Note] = {}
+        for row in sorted(rows, key=lambda row: float(row["scale"])):
+            if row["dataset"] == dataset and not row["ended"]:
+                done[row["model"]] = row
+        places, left = [y[model] for model in done], np.zeros(len(done))
+        for part in PARTS:
+            widths = np.array([float(row[part]) for row in done.values()])
+            seconds.barh(places, widths, left=left, label=part)
+            left += widths
+        memory.barh(places, [float(row["memory"]) / 1024 for row in done.values()], color="C7")
+        for axis in (seconds, memory):
+            for model, row in done.items():
+                if row["scale"] != "1":
+                    axis.annotate(f" {float(row['scale']):.0%} of its size", (0, y[model]), va="center", fontsize=7)
+        seconds.set_title(dataset)
+        seconds.set_xlabel("seconds")
+        memory.set_xlabel("memory, GiB")
+    for axis in axes[:, 0]:
+        axis.set_yticks(list(y.values()), [SYSTEMS[model] for model in y])
+    figure.legend(*axes[0][0].get_legend_handles_labels(), loc="outside upper right", ncols=3, frameon=False)
+    save(figure, file)

@@ -1,0 +1,76 @@
+"""Which of a system's settings are best on the validation nodes of a graph's first split."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from experiments.compared.space import candidates
+from experiments.notes import note
+from experiments.trials import Row, Scoring, best_on_validation, fill, read_rows
+from grandplus.pipeline.cases import Case, prepare, train_blind
+from grandplus.runtime.errors import GrandPlusError
+
+COLUMNS = ("dataset", "model", "matrix", "change", "trial", "validation", "seconds", "inputs")
+FINALISTS, SEEDS = 3, 3
+
+
+def searched(file: Path, chosen: Path, dataset: str, model: str) -> Case:
+    """Compare all candidates with one seed and the best three with three; the highest mean is noted, and returned.
+
+    Parameters
+    ----------
+    file : Path
+        CSV of trainings, of ``COLUMNS``; those that it has are not made again.
+    chosen : Path
+        CSV of what was chosen for each graph and system.
+    dataset, model : str
+    """
+    scoring = Scoring(score_on_first_split, COLUMNS)
+    named = {case.change: case for case in candidates(dataset, model)}
+    first = fill(file, list(named.values()), 1, scoring)
+    ranked = sorted(first, key=lambda row: -row["validation"])  # of equals the first
+    rows = fill(file, [named[row["change"]] for row in ranked[:FINALISTS]], SEEDS, scoring)
+    best = best_on_validation(rows)
+    mean = np.mean([row["validation"] for row in rows if row["change"] == best])
+    mine = [row for row in read_rows(file) if (row["dataset"], row["model"]) == (dataset, model)]
+    found = {"change": best, "validation": f"{mean:.4f}", "seconds": round(sum(row["seconds"] for row in mine))}
+    note(chosen, {"dataset": dataset, "model": model} | found, key=("dataset", "model"))
+    return named[best]
+
+
+def score_on_first_split(trials: int, case: Case, seed: int) -> Row:
+    """Train on the first split, and score its validation nodes.
+
+    Parameters
+    ----------
+    trials : int
+        How many seeds there are.
+    case : Case
+    seed : int
+
+    Returns
+    -------
+    dict
+        Of ``COLUMNS``, trial being the seed. Settings that can't be trained get an accuracy of 0.
+    """
+    torch.set_num_threads(1)
+    prepared = prepare(case, trials)
+    begun = time.process_time()
+    try:
+        accuracy = train_blind(prepared, prepared.splits.of(0), seed).model.info["val_accuracy"]
+    except GrandPlusError:
+        accuracy = 0.0
+    return {
+        "dataset": case.dataset,
+        "model": case.model,
+        "matrix": case.matrix,
+        "change": case.change,
+        "trial": seed,
+        "validation": round(accuracy, 4),
+        "seconds": round(time.process_time() - begun, 2),
+        "inputs": prepared.inputs,
+    }

@@ -1,0 +1,115 @@
+"""The eleven systems on graphs that nobody tuned them for, each by its defaults and after the same search.
+
+    python -m experiments.compared.unseen
+    python -m experiments.compared.unseen --models gcn grandplus --graphs amazon-photo --trials 3
+
+20 nodes a class train, 30 validate, and the rest tests; all systems have the same ten splits. The search compares ten
+settings of each system by validation accuracy on the first split, and the best three by the mean of three seeds; no
+test label is looked at. A system is left at one trial where that takes more than --longest seconds of a core.
+Unattended and resumable: finished trials are kept in unseen.csv and unseen-GRAPH.parquet, those of the search in
+unseen-search.csv. Writes what was chosen to unseen-chosen.csv, and unseen.md and unseen.png.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from experiments.compared.figures import SYSTEMS
+from experiments.compared.measured import bits_file, complete, own_case, present, seconds_of
+from experiments.compared.right import Right
+from experiments.compared.searching import searched
+from experiments.compared.unseen_table import GRAPHS, Entries, Entry, plot, tables
+from experiments.notes import note, read_notes
+from experiments.trials import Row, read_rows
+from grandplus.graph.graph import Graph
+from grandplus.pipeline.cases import Case, graph_folder
+from grandplus.pipeline.ending import ending
+from grandplus.pipeline.trials import trials_at_once
+from grandplus.runtime.errors import GrandPlusError
+from grandplus.runtime.storage import finished_whole
+
+FILE = Path(__file__).parent / "unseen.csv"
+TRIALS = 10
+LONGEST = 600.0  # seconds of a core that a trial takes, for more than one
+KEY = ("dataset", "model")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--models", nargs="+", default=list(SYSTEMS), choices=SYSTEMS)
+    parser.add_argument("--graphs", nargs="+", default=list(GRAPHS), choices=GRAPHS)
+    parser.add_argument("--trials", type=int, default=TRIALS)
+    parser.add_argument("--longest", type=float, default=LONGEST, metavar="SECONDS", help=f"by default {LONGEST:g}")
+    parser.add_argument("--no-search", action="store_true", help="defaults only")
+    given = parser.parse_args()
+    return ending(
+        lambda: make(FILE, given.models, given.graphs, given.trials, longest=given.longest, search=not given.no_search)
+    )
+
+
+def make(file: Path, models: list[str], graphs: list[str], trials: int, *, longest: float, search: bool) -> None:
+    """Complete the defaults of all systems, graph by graph, and then what the search chooses for each."""
+    for dataset in graphs:
+        for model in present(models):
+            reason = _by_default(file, own_case(dataset, model), trials, longest)
+            note(_beside(file, "left"), {"dataset": dataset, "model": model, "reason": reason}, KEY)
+        write(file)
+    for dataset in graphs if search else ():
+        for model in present(models):
+            if not _left(file)[dataset, model]:
+                case = searched(_beside(file, "search"), _beside(file, "chosen"), dataset, model)
+                complete(file, case, trials)
+        write(file)
+    print(file.with_suffix(".md").read_text(encoding="utf-8"))
+
+
+def _by_default(file: Path, own: Case, trials: int, longest: float) -> str:
+    """Complete a system's trials; why it has none or one, where that is so."""
+    try:
+        trials_at_once(Graph.load(graph_folder(own.settings(trials))), own.settings(trials).train)
+        seconds = seconds_of(complete(file, own, 1))
+        if seconds > longest:
+            return f"left at one trial, which takes {seconds:.0f} seconds"
+        complete(file, own, trials)
+    except GrandPlusError as error:
+        return f"refused: {error.found}"
+    return ""
+
+
+def write(file: Path) -> None:
+    """Write the tables and the plot of all trials that there are."""
+    entries = entries_of(file)
+    with finished_whole(file.with_suffix(".md"), alone=True) as partial:
+        partial.write_text(tables(entries), encoding="utf-8")
+    plot(entries, file.with_suffix(".png"))
+
+
+def entries_of(file: Path) -> Entries:
+    """Every system on every graph that was tried."""
+    chosen = {(row["dataset"], row["model"]): row["change"] for row in read_notes(_beside(file, "chosen"))}
+    trials: dict[tuple[str, str, str | None], list[Row]] = {}
+    for row in read_rows(file):
+        trials.setdefault((row["dataset"], row["model"], row["change"]), []).append(row)
+    entries = {}
+    for (dataset, model), reason in _left(file).items():
+        right, key = Right(bits_file(file, dataset)), (dataset, model)
+        changes = {"default": own_case(*key).change, "searched": chosen.get(key)}
+        rows = {kind: trials.get((*key, change), []) for kind, change in changes.items()}
+        nodes = {kind: right.of(of_kind) for kind, of_kind in rows.items() if of_kind}
+        entries[key] = Entry(rows, nodes, reason)
+    return entries
+
+
+def _left(file: Path) -> dict[tuple[str, str], str]:
+    """Why a system has few trials on a graph, or none; empty where it has all. Of those that were tried."""
+    return {(row["dataset"], row["model"]): row["reason"] for row in read_notes(_beside(file, "left"))}
+
+
+def _beside(file: Path, name: str) -> Path:
+    return file.with_name(f"{file.stem}-{name}.csv")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

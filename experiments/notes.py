@@ -1,0 +1,36 @@
+"""Small CSV files with a row for each thing that was found out."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+from grandplus.runtime.storage import finished_whole
+
+
+def read_notes(file: Path) -> list[dict[str, str]]:
+    """The rows; none if there is no file."""
+    if not file.exists():
+        return []
+    with file.open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def note(file: Path, row: dict[str, Any], key: tuple[str, ...] = ("dataset",)) -> None:
+    """Put a row into a file, in place of an earlier one of the same key; rows are sorted by it.
+
+    Parameters
+    ----------
+    file : Path
+    row : dict
+        Its names are the file's columns.
+    key : tuple of str
+        The columns that tell rows apart.
+    """
+    rows = {tuple(known[name] for name in key): known for known in [*read_notes(file), row]}
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with finished_whole(file, alone=True) as partial, partial.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, list(row), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows[name] for name in sorted(rows))

@@ -1,0 +1,48 @@
+"""Work in a process of its own: limits hold, and every end is told."""
+
+from __future__ import annotations
+
+import os
+import time
+
+import numpy as np
+import pytest
+
+from experiments.compared.apart import run_apart
+from grandplus.runtime.errors import GrandPlusError
+
+
+def work(what: str, tell) -> None:
+    """What a process may come to."""
+    tell({"began": what})
+    if what == "waits":
+        time.sleep(60)
+    elif what == "refused":
+        raise GrandPlusError("it is too large", fix="choose less")
+    elif what == "fills memory":
+        np.ones(2**28)
+    elif what == "killed":
+        os._exit(9)
+    filled = np.ones(2**24)
+    tell({"limit": os.environ.get("GRANDPLUS_MEMORY"), "filled": filled.nbytes})
+
+
+@pytest.mark.parametrize(
+    ("what", "ended"),
+    [
+        ("works", ""),
+        ("waits", "not done after 0.5 seconds"),
+        ("refused", "refused: it is too large"),
+        ("fills memory", "failed: memory is used up"),
+        ("killed", "broke off"),
+    ],
+)
+def test_every_end_is_told(what, ended):
+    outcome = run_apart(work, what, seconds=0.5 if what == "waits" else 60, memory=2**31)
+    assert outcome.told["began"] == what
+    assert outcome.ended.startswith(ended)
+    assert bool(outcome.ended) == bool(ended)
+    assert 2**25 < outcome.memory < 2**31
+    if not ended:
+        assert outcome.memory > outcome.told["filled"] == 2**27
+        assert outcome.told["limit"] == str(2**31 * 7 // 8)
