@@ -81,6 +81,9 @@ def _module(name: str, part: str, *needed: str) -> Any:
     try:
         module = importlib.import_module(full)
     except (ImportError, SyntaxError) as error:
+        if isinstance(error, ImportError) and (error.name or "").partition(".")[0] == "torch_geometric":
+            found, fix = f"{name} needs PyTorch Geometric, which is not installed", "pip install 'grandplus[compared]'"
+            raise GrandPlusError(found, fix=fix) from None
         raise GrandPlusError(f"can't be imported: {error}", where=full, fix="mend it, or remove its folder") from None
     for member in needed:
         if not hasattr(module, member):

@@ -91,6 +91,19 @@ def test_settings_import_no_torch():
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
+@pytest.mark.parametrize("name", ["gcn", "gat", "appnp", "gcnii"])
+def test_without_its_extra_a_method_of_layers_says_what_to_install(name, monkeypatch):
+    for module in [module for module in sys.modules if module.partition(".")[0] == "torch_geometric"]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, "torch_geometric", None)  # importing it then fails
+    monkeypatch.delitem(sys.modules, f"grandplus.methods.{name}.method", raising=False)
+    assert settings_of(name).Settings()
+    with pytest.raises(GrandPlusError) as error:
+        method_of(name)
+    expected = f"{name} needs PyTorch Geometric, which is not installed; pip install 'grandplus[compared]'"
+    assert str(error.value) == expected
+
+
 @pytest.mark.parametrize(
     ("code", "message"),
     [
