@@ -15,16 +15,17 @@ import scipy.sparse as sp
 import torch
 import torch.nn.functional as F
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor
 
 from grandplus.graph.features import blocks_of
 from grandplus.graph.graph import Graph
 from grandplus.methods import protocol
-from grandplus.methods.inputs import InputLinear, SparseInput, dropout, input_of, multiply, sparse_input
+from grandplus.methods.inputs import SparseInput, input_of, multiply, sparse_input
 from grandplus.methods.pprgo.settings import Settings
 from grandplus.methods.protocol import Task, Trained
 from grandplus.methods.stopping import LastWeights
 from grandplus.methods.training import Watch, batches, seeded, train, watched_nodes
+from grandplus.methods.two_layers import TwoLayers, to_probabilities
 from grandplus.propagation.columns import propagate_symmetric
 from grandplus.propagation.plan import Plan, plan
 from grandplus.propagation.rows import Rows
@@ -63,7 +64,7 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
     labels = torch.from_numpy(np.asarray(graph.labels)[split.train]).to(device)
     width = int(graph.features.shape[1])
     with seeded(task) as rng:
-        network = MLP(settings, width, len(graph.classes)).to(device)
+        network = TwoLayers(width, settings.hidden, len(graph.classes), settings.dropout).to(device)
         adam = torch.optim.Adam(network.parameters(), lr=settings.lr, weight_decay=settings.weight_decay)
         # A batch of all training nodes is the same in every epoch.
         whole = inputs_of(graph, rows, split.train, device) if len(labels) <= settings.batch_labelled else None
@@ -100,36 +101,20 @@ class Inputs(NamedTuple):
     rows: SparseInput  # float32 (b, u)
 
 
-class MLP(nn.Module):
-    """Two linear layers without bias, whose outputs are summed by rows."""
-
-    def __init__(self, settings: Settings, width: int, classes: int) -> None:
-        super().__init__()
-        self.dropout = settings.dropout
-        self.first = InputLinear(width, settings.hidden, bias=False)
-        self.second = nn.Linear(settings.hidden, classes, bias=False)
-
-    def forward(self, x: Tensor | SparseInput, rows: SparseInput) -> Tensor:
-        """Logits (b, C) of rows (b, u) over nodes with features (u, d)."""
-        hidden = F.relu(self.first(dropout(x, self.dropout, self.training)))
-        logits: Tensor = self.second(F.dropout(hidden, self.dropout, self.training))
-        return rows @ logits
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Model(protocol.RowModel):
     """A trained PPRGo.
 
     Attributes
     ----------
-    network : MLP
+    network : TwoLayers
     weights : tuple of float
         w_0..w_N of the propagation matrix that it was trained on.
     """
 
     method: ClassVar[str] = "pprgo"
 
-    network: MLP
+    network: TwoLayers
     weights: tuple[float, ...]
 
     @property
@@ -137,7 +122,6 @@ class Model(protocol.RowModel):
         """Two steps of power iteration: later ones count as the second, so α, α(1 - α), (1 - α)² of PageRank."""
         return (*self.weights[:INFERENCE_STEPS], sum(self.weights[INFERENCE_STEPS:]))
 
-    @torch.inference_mode()
     def predict_proba(self, graph: Graph, shared: None = None) -> NDArray[np.float32]:
         """Class probabilities of every node, by two steps of power iteration of the logits: float32 (n, C).
 
@@ -152,15 +136,13 @@ class Model(protocol.RowModel):
         GrandPlusError
             It needs more memory than ``GRANDPLUS_MEMORY`` allows, or more disk than there is.
         """
-        plan = self.plan(graph)
+        (first, second), plan = self.network.weights, self.plan(graph)
         logits = plan.array(graph.adjacency.nodes)
-        first, second = (weight.detach().cpu() for weight in self.tensors().values())
         for nodes in blocks_of(len(logits)):
-            part = logits[nodes]
-            hidden = multiply(graph.features[nodes], first.T.numpy(), np.empty((len(part), len(first)), np.float32))
-            multiply(hidden.clip(0), second.T.numpy(), part)
+            hidden = np.empty((len(logits[nodes]), len(second)), np.float32)
+            multiply(multiply(graph.features[nodes], first, hidden).clip(0), second, logits[nodes])
         propagate_symmetric(graph, logits, weights=self.inference_weights, columns=plan.columns)
-        return torch.from_numpy(logits).softmax(dim=-1).numpy()
+        return to_probabilities(logits)
 
     def plan(self, graph: Graph) -> Plan:
         """How ``predict_proba`` keeps within ``GRANDPLUS_MEMORY``."""
@@ -193,9 +175,8 @@ class Model(protocol.RowModel):
     @classmethod
     def restored(cls, header: dict[str, Any], tensors: dict[str, Tensor], device: str, **common: Any) -> Self:
         """The model again, from what ``header`` and ``tensors`` gave."""
-        network = MLP(common["settings"], tensors["first.weight"].shape[1], len(common["classes"]))
-        network.load_state_dict(tensors)
-        return cls(network=network.to(device), weights=tuple(header["weights"]), **common)
+        weights = tuple(header["weights"])
+        return cls(network=TwoLayers.restored(tensors).to(device), weights=weights, **common)
 
 
 def inputs_of(graph: Graph, rows: Rows, nodes: NDArray[np.int64], device: torch.device) -> Inputs:

@@ -1,0 +1,1 @@
+"""FastGCN: two graph convolutions, trained on batches whose neighbours are sampled by importance."""

@@ -1,0 +1,165 @@
+"""FastGCN: two graph convolutions, of which the second is estimated from sampled neighbours.
+
+Source: J. Chen, T. Ma, C. Xiao. FastGCN: Fast Learning with Graph Convolutional Networks via Importance Sampling. ICLR
+2018. The logits are Â ReLU(ÂXW⁰)W¹. As in the authors' program, ÂX is computed once, so only the sums over the hidden
+layer are sampled; there is no bias and no dropout. That program knows the graph of the training nodes alone, which has
+next to no edge where a few nodes a class are labelled; here the whole graph is sampled.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+import torch.nn.functional as F
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from grandplus.graph.features import Features, blocks_of
+from grandplus.graph.graph import Graph
+from grandplus.methods import protocol
+from grandplus.methods.fastgcn.sampler import Neighbourhoods, Sampler
+from grandplus.methods.fastgcn.settings import Settings
+from grandplus.methods.inputs import input_of, multiply, sparse_input
+from grandplus.methods.protocol import Task, Trained
+from grandplus.methods.stopping import RisingLoss
+from grandplus.methods.training import Watch, batches, seeded, train, watched_nodes
+from grandplus.methods.two_layers import TwoLayers, to_probabilities
+from grandplus.propagation.columns import propagate_symmetric
+from grandplus.propagation.plan import Plan, plan
+
+ONE_STEP = (0.0, 1.0)  # the weights of Â
+
+
+def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, watch: Watch = None) -> Trained:
+    """Train one model on batches of training nodes; the last weights are kept.
+
+    Validation takes all neighbours.
+
+    Parameters
+    ----------
+    task : Task
+        Its rows and unlabelled nodes are not used.
+    settings : Settings
+    info : dict, optional
+        What to note in the model.
+    watch : callable, optional
+        Is given the scores of each epoch.
+
+    Raises
+    ------
+    GrandPlusError
+        The loss is no longer finite.
+    """
+    graph, nodes, device = task.graph, task.split.train, torch.device(task.device)
+    neighbourhoods, labels = Neighbourhoods(graph.adjacency), torch.from_numpy(np.asarray(graph.labels)[nodes])
+    needed = neighbourhoods.of(watched_nodes(task))
+    propagated = propagate_some(graph, neighbourhoods, needed)
+    all_neighbours = neighbourhoods.part(watched_nodes(task), needed, np.ones(len(needed)))
+    watched = input_of(propagated, device), sparse_input(all_neighbours, device)
+    with seeded(task) as rng:
+        network = TwoLayers(int(graph.features.shape[1]), settings.hidden, len(graph.classes))
+        for layer in (network.first, network.second):
+            nn.init.xavier_uniform_(layer.weight)
+        network.to(device)
+        first: Any = {"params": network.first.parameters(), "weight_decay": settings.weight_decay}
+        adam = torch.optim.Adam([first, {"params": network.second.parameters()}], lr=settings.lr)
+        sampler = Sampler(neighbourhoods, settings.samples, rng)
+
+        def epoch() -> float:
+            losses = []
+            for batch in batches(len(nodes), settings.batch_labelled, rng):
+                sampled, part = sampler.draw(nodes[batch])
+                inputs = input_of(propagated[np.searchsorted(needed, sampled)], device)
+                adam.zero_grad()
+                loss = F.cross_entropy(network(inputs, sparse_input(part, device)), labels[batch].to(device))
+                loss.backward()  # type: ignore[no-untyped-call]
+                adam.step()
+                losses.append(loss.item())
+            return sum(losses)
+
+        course = train(
+            network,
+            task,
+            epoch=epoch,
+            evaluate=lambda: network(*watched),
+            epochs=settings.epochs,
+            stopping=RisingLoss(settings.window, recent=2),
+            watch=watch,
+        )
+    common: Any = {"classes": graph.classes, "settings": settings, "preprocessing": graph.fitted.to_json()}
+    return Trained(Model(network=network, info={**(info or {}), **course.outcome}, **common), course.history)
+
+
+def propagate_some(graph: Graph, neighbourhoods: Neighbourhoods, nodes: NDArray[np.int64]) -> Features:
+    """ÂX of some nodes: float32 (b, d), a scipy CSR matrix if X is one and that is smaller.
+
+    Parameters
+    ----------
+    graph : Graph
+    neighbourhoods : Neighbourhoods
+        Of the graph.
+    nodes : int64 (b,)
+    """
+    sources = neighbourhoods.of(nodes)
+    product = neighbourhoods.part(nodes, sources, np.ones(len(sources))) @ graph.features[sources]
+    stays_sparse = sp.issparse(product) and 2 * product.nnz < product.shape[0] * product.shape[1]
+    return product if stays_sparse or not sp.issparse(product) else product.toarray()
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Model(protocol.Model):
+    """A trained FastGCN.
+
+    Attributes
+    ----------
+    network : TwoLayers
+    """
+
+    method: ClassVar[str] = "fastgcn"
+
+    network: TwoLayers
+
+    def predict_proba(self, graph: Graph, shared: None = None) -> NDArray[np.float32]:
+        """Class probabilities of every node, with nothing sampled: float32 (n, C).
+
+        XW⁰ is propagated in place of X, which is the same and narrower.
+
+        Parameters
+        ----------
+        graph : Graph
+        shared : None
+            Nothing: the products differ from model to model.
+
+        Raises
+        ------
+        GrandPlusError
+            It needs more memory than ``GRANDPLUS_MEMORY`` allows, or more disk than there is.
+        """
+        (first, second), plan = self.network.weights, self.plan(graph)
+        hidden = multiply(graph.features, first, plan.array(graph.adjacency.nodes))
+        propagate_symmetric(graph, hidden, weights=ONE_STEP, columns=plan.columns)
+        logits = np.empty((len(hidden), len(self.classes)), np.float32)
+        for nodes in blocks_of(len(hidden)):
+            multiply(hidden[nodes].clip(0), second, logits[nodes])
+        return to_probabilities(propagate_symmetric(graph, logits, weights=ONE_STEP, columns=plan.columns))
+
+    def plan(self, graph: Graph) -> Plan:
+        """How ``predict_proba`` keeps within ``GRANDPLUS_MEMORY``."""
+        return plan(graph, self.settings.hidden, sum(tensor.nbytes for tensor in self.tensors().values()))
+
+    def tensors(self) -> dict[str, Tensor]:
+        """The weights of both layers."""
+        return dict(self.network.state_dict())
+
+    def header(self) -> dict[str, Any]:
+        """Nothing: the tensors say how large they are."""
+        return {}
+
+    @classmethod
+    def restored(cls, header: dict[str, Any], tensors: dict[str, Tensor], device: str, **common: Any) -> Self:
+        """The model again, from what ``header`` and ``tensors`` gave."""
+        return cls(network=TwoLayers.restored(tensors).to(device), **common)
