@@ -55,7 +55,7 @@ class Hop(nn.Module):
     def update(self, x: Any, mean: Tensor) -> Tensor:
         """Outputs (m, h) of nodes with features x, to which their neighbours send ``mean`` on average."""
         both = torch.cat([self.own.activated(self.own.product(x)), self.neighbors.activated(mean)], dim=1)
-        return self.joined.activated(self.joined.product(F.dropout(both, self.share, self.training)))
+        return self.joined.activated(self.joined.product(dropout(both, self.share, self.training)))
 
 
 class GraphSAINT(nn.Module):
@@ -81,5 +81,5 @@ class GraphSAINT(nn.Module):
 
     def classified(self, x: Any) -> Tensor:
         """Logits (m, C) of the hops' outputs (m, h)."""
-        logits: Tensor = self.classifier(F.dropout(F.normalize(x), self.share, self.training))
+        logits: Tensor = self.classifier(dropout(F.normalize(x), self.share, self.training))
         return logits
