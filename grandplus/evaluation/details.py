@@ -1,6 +1,7 @@
 """What the report shows beyond the metrics: a score for each trial, curves, and where the predictions are wrong.
 
-Small whatever the graph's size, and kept with the run's other results: ``reports/details.json``.
+Small whatever the graph's size, as of many test nodes a sample is listed, and kept with the run's other results:
+``reports/details.json``.
 """
 
 from __future__ import annotations

@@ -104,7 +104,7 @@ class NodeScores:
         nodes, labels = (np.array(content[key], np.int64) for key in ("nodes", "labels"))
         tested, correct = (_unpacked(content[key], len(nodes)) for key in ("tested", "correct"))
         rightly = nodes.shape == labels.shape and tested.shape == correct.shape and bool(np.all(np.diff(nodes) > 0))
-        if not rightly or not np.all(tested.any(axis=1)) or np.any(correct & ~tested):
+        if not rightly or np.any(correct & ~tested):
             raise ValueError("nodes, labels and trials don't belong together")
         return cls(nodes, labels, tested, correct, float(content["size"]))
 

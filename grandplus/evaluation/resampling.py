@@ -45,8 +45,8 @@ def over_nodes(
     Returns
     -------
     Difference
-        The same difference. The interval is of the resamples' quantiles, and never narrower than Student's but by
-        chance of the draws. ``p`` is two times the share of resamples on the other side of 0, and at least ``test.p``.
+        The same difference. The interval is of the resamples' quantiles, and holds that over trials. ``p`` is two
+        times the share of resamples on the other side of 0, and at least ``test.p``.
 
     References
     ----------
@@ -80,6 +80,7 @@ def over_nodes(
     quantiles = (rng.permutation(RESAMPLES) + 0.5) / RESAMPLES
     means = test.difference + drawn + test.error * stats.t.ppf(quantiles, test.freedom)
     low, high = np.quantile(means, [LEVEL / 2, 1 - LEVEL / 2])
+    low, high = min(low, test.low), max(high, test.high)
     beyond = min(np.count_nonzero(means <= 0), np.count_nonzero(means >= 0))
     p = min(1.0, max(float(test.p), 2 * (beyond + 1) / (RESAMPLES + 1)))
     return Difference(test.difference, np.hypot(test.error, np.sqrt(left * variance)), low, high, p, test.freedom)
@@ -97,7 +98,7 @@ def _shares(run: NodeScores, nodes: NDArray[np.int64], strata: Sequence[NDArray[
 
     Scaled so that the sum of squares is the variance of the accuracy over draws of nodes.
     """
-    counts = run.tested.sum(axis=1, keepdims=True)
+    counts = np.maximum(1, run.tested.sum(axis=1, keepdims=True))  # a sample may hold none of a trial's nodes
     accuracy = run.correct.sum(axis=1, keepdims=True) / counts
     shares = np.zeros((len(counts), len(nodes)))
     shares[:, np.searchsorted(nodes, run.nodes)] = run.tested * (run.correct - accuracy) / counts

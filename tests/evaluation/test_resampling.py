@@ -106,6 +106,7 @@ def test_never_more_certain_than_over_trials():
     """Of three trials no assignment of signs is rare, so nothing is claimed beyond the nodes either."""
     over_trials, beyond = compared(systems(np.random.default_rng(0), trials=3, gap=0.2), paired)
     assert beyond.p >= over_trials.p == 0.25
+    assert beyond.low <= over_trials.low < over_trials.high <= beyond.high
 
 
 def test_classes_of_one_node_are_drawn_together():

@@ -50,7 +50,7 @@ def test_the_paired_interval_is_students():
 
 @pytest.mark.parametrize("test", [paired, welch])
 def test_drawn_splits_have_nadeau_and_bengios_variance(test):
-    """By their formula (9): the variance over trials times 1/J + n₂/n₁; a tenth of the nodes is tested."""
+    """By their formula: the variance over trials times 1/J + n₂/n₁; a tenth of the nodes is tested."""
     others = [0.8, 0.81, 0.79, 0.8, 0.82, 0.8, 0.81, 0.8, 0.79, 0.805]
     plain, found = test(SCORES, others), test(SCORES, others, overlap=overlap_of_splits(train=900, test=100))
     assert found.error / plain.error == pytest.approx(np.sqrt((1 / 10 + 1 / 9) / (1 / 10)))
