@@ -18,6 +18,7 @@ _HOME = {
     "GrandPlusClassifier": "estimator",
     "GrandPlusError": "runtime.errors",
     "Graph": "graph.graph",
+    "NodeClassifier": "estimator",
     "Predictor": "prediction.predictor",
     "Rows": "propagation.rows",
     "Split": "graph.splits",

@@ -115,7 +115,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         name = type(self).__name__
         with named_as_parameters(), argument_errors(name):
-            given = given_parameters(self)
+            given = self._given()
             sections = sections_of(given, self._method)
             parts = {"train": train, "val": val, "test": test}
             arguments = read_arguments(graph, X, y, parts, edge_weights=self.edge_weights)
@@ -194,6 +194,10 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def suited(self, graph: Graph, splits: Splits, pushing: Pushing | None) -> dict[str, Any]:
         """Values for this graph of those settings of the method that are None."""
         return {}
+
+    def _given(self) -> dict[str, Any]:
+        """The parameters that are not None, by name; a method's settings by their own names."""
+        return given_parameters(self)
 
     def _train(self, graph: Graph, splits: Splits, rows: Rows | None, settings: MethodSettings, seed: int) -> Facts:
         """Train all trials, and predict with each; how it went."""

@@ -70,7 +70,12 @@ def given_parameters(classifier: BaseEstimator) -> dict[str, Any]:
     state = given.get("random_state")
     if state is None or isinstance(state, np.random.RandomState):
         given["random_state"] = check_random_state(state).randint(2**31)
-    return {name: value.tolist() if hasattr(value, "tolist") else value for name, value in given.items()}
+    return {name: plain(value) for name, value in given.items()}
+
+
+def plain(value: Any) -> Any:
+    """Python's own value in place of one of numpy's."""
+    return value.tolist() if hasattr(value, "tolist") else value
 
 
 def sections_of(given: dict[str, Any], method: str) -> Sections:
