@@ -198,7 +198,7 @@ class SymmetricProduct:
     """
 
     def message_and_aggregate(self, adj_t: Tensor, x: Tensor) -> Tensor:
-        return _symmetric_product(adj_t, x)
+        return symmetric_product(adj_t, x)
 
 
 class _SymmetricProduct(torch.autograd.Function):
@@ -212,6 +212,7 @@ class _SymmetricProduct(torch.autograd.Function):
         return None, context.matrix @ gradient
 
 
-def _symmetric_product(matrix: Tensor, x: Tensor) -> Tensor:
+def symmetric_product(matrix: Tensor, x: Tensor) -> Tensor:
+    """The product of a symmetric sparse matrix (n, n), which has no gradient, with x (n, h)."""
     out: Tensor = _SymmetricProduct.apply(matrix, x)  # type: ignore[no-untyped-call]
     return out

@@ -85,6 +85,8 @@ class Patience:
     kept : {"accuracy", "loss", "both"}
         Which epoch's weights are kept: that of the highest accuracy (of equals, that of the lowest loss), that of the
         lowest loss, or the latest one that reached the best of both.
+    ties : bool
+        Whether an accuracy that equals the best one reaches it, and its weights may be kept.
 
     Examples
     --------
@@ -96,16 +98,18 @@ class Patience:
     patience: int
     watched: Watched
     kept: Literal["accuracy", "loss", "both"]
+    ties: bool = True
     best_accuracy: float = -math.inf
     best_loss: float = math.inf
     kept_loss: float = math.inf
     without_gain: int = 0
 
     def update(self, accuracy: float, loss: float) -> Decision:
-        higher, lower = accuracy >= self.best_accuracy, loss <= self.best_loss
+        record, equal = accuracy > self.best_accuracy, self.ties and accuracy == self.best_accuracy
+        higher, lower = record or equal, loss <= self.best_loss
         reached = {"accuracy": higher, "loss": lower, "either": higher or lower}[self.watched]
         self.without_gain = 0 if reached else self.without_gain + 1
-        first_by_accuracy = accuracy > self.best_accuracy or (accuracy == self.best_accuracy and loss <= self.kept_loss)
+        first_by_accuracy = record or (equal and loss <= self.kept_loss)
         keep = {"accuracy": first_by_accuracy, "loss": lower, "both": higher and lower}[self.kept]
         if keep:
             self.kept_loss = loss

@@ -69,7 +69,7 @@ def propagate_columns(
 
 
 def propagate_symmetric(
-    graph: Graph, values: NDArray[np.float32], *, weights: tuple[float, ...], columns: int
+    graph: Graph, values: NDArray[np.float32], *, weights: tuple[float, ...], columns: int, on_cluster: bool = True
 ) -> NDArray[np.float32]:
     """Σ wₙÂⁿV with Â = D̃^-½(A + I)D̃^-½ in place of V, as D̃^½ΠD̃^-½V.
 
@@ -82,6 +82,8 @@ def propagate_symmetric(
         w_0..w_N.
     columns : int
         How many columns to propagate at a time, at most.
+    on_cluster : bool
+        Whether to use a cluster if there is one; what is a task of one already may not.
 
     Examples
     --------
@@ -90,13 +92,13 @@ def propagate_symmetric(
     >>> pair = Adjacency(np.array([0, 1, 2]), np.array([1, 0], np.int32))
     >>> x = np.array([[0], [4]], np.float32)
     >>> graph = Graph(pair, x, np.zeros(2, np.int64), ["a"], np.arange(2))
-    >>> propagate_symmetric(graph, x, weights=(0.0, 1.0), columns=1).tolist()
+    >>> propagate_symmetric(graph, x, weights=(0.0, 1.0), columns=1).round(3).tolist()
     [[2.0], [2.0]]
     """
     root = np.sqrt(graph.adjacency.degrees)[:, None].astype(np.float32)
     for rows in blocks_of(len(values)):
         values[rows] /= root[rows]
-    propagate_columns(graph, values, weights=weights, columns=columns, out=values)
+    (propagate_columns if on_cluster else propagate)(graph, values, weights=weights, columns=columns, out=values)
     for rows in blocks_of(len(values)):
         values[rows] *= root[rows]
     return values

@@ -26,6 +26,7 @@ from grandplus.methods.grandplus.fused.backend import Fused
 from grandplus.methods.grandplus.mlp import MLP, Noise, Snapshot, layer_input, sparse_tensor
 from grandplus.methods.grandplus.model import Model
 from grandplus.methods.grandplus.settings import VALIDATE_EVERY, Settings
+from grandplus.methods.losses import consistency_loss, supervised_loss
 from grandplus.methods.protocol import Scores, Task, Trained
 from grandplus.methods.scores import part_scores
 from grandplus.runtime.errors import ArgumentError, GrandPlusError
@@ -153,7 +154,13 @@ class Plain:
         """Train on a batch, whose first nodes have these labels (l,): the total loss, the consistency loss."""
         logits = self.logits(inputs).view(self.settings.augmentations, len(inputs) // self.settings.augmentations, -1)
         supervised = supervised_loss(logits[:, : len(labels)], torch.from_numpy(labels).to(self.device))
-        consistency = consistency_loss(logits[:, len(labels) :], self.settings)
+        consistency = consistency_loss(
+            logits[:, len(labels) :],
+            temperature=self.settings.temperature,
+            threshold=self.settings.threshold(logits.shape[-1]),
+            distance=self.settings.distance,
+            mean=self.settings.consistency_mean,
+        )
         loss = supervised + weight * consistency  # Eq. 14
         loss.backward()  # type: ignore[no-untyped-call]
         self.adam.step()
@@ -194,41 +201,6 @@ class Plain:
             inputs = self.mlp.embedding(inputs)  # H = X̄W⁰ (Eq. 9)
         regularised = functools.partial(layer_input, augmentations=self.settings.augmentations, noise=self.noise)
         return self.mlp.forward(inputs, regularised)
-
-
-def supervised_loss(logits: Tensor, labels: Tensor) -> Tensor:
-    """Mean cross-entropy over augmentations and labelled nodes (Eq. 11); logits (M, l, C), labels (l,)."""
-    return F.cross_entropy(logits.flatten(0, 1), labels.repeat(logits.shape[0]))
-
-
-def consistency_loss(logits: Tensor, settings: Settings) -> Tensor:
-    """How far the augmentations of unlabelled nodes are from their sharpened mean (Eq. 12 and 13); logits (M, u, C).
-
-    Nodes whose mean prediction is less sure than γ do not count; 0 where none does.
-    """
-    augmentations, nodes, classes = logits.shape
-    log_probabilities = F.log_softmax(logits, dim=-1)
-    probabilities = log_probabilities.exp()
-    with torch.no_grad():
-        mean = probabilities.mean(dim=0)  # (u, C)
-        pseudo_label = sharpen(mean, settings.temperature)
-        confident = (mean.max(dim=-1).values >= settings.threshold(classes)).to(logits.dtype)
-    if settings.distance == "l2":
-        distances = (pseudo_label - probabilities).square().sum(dim=-1)  # (M, u)
-    else:  # KL, but for the entropy of the pseudo-label, which is constant
-        distances = -(pseudo_label * log_probabilities).sum(dim=-1)
-    # Eq. 13 divides by all nodes, the released program by the confident ones.
-    counted = confident.sum().clamp(min=1) if settings.consistency_mean == "confident" else max(nodes, 1)
-    return (confident * distances).sum() / (augmentations * counted)
-
-
-def sharpen(probabilities: Tensor, temperature: float) -> Tensor:
-    """p^(1/τ), normalised over the last axis (Eq. 12); in logarithms, where nothing underflows.
-
-    >>> sharpen(torch.tensor([0.75, 0.25]), 0.5)
-    tensor([0.9000, 0.1000])
-    """
-    return torch.softmax(probabilities.log() / temperature, dim=-1)
 
 
 def warmup_weight(step: int, *, lambda_max: float, warmup: int) -> float:

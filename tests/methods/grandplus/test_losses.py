@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from grandplus.methods.grandplus.method import consistency_loss, sharpen, supervised_loss, warmup_weight
-from grandplus.methods.grandplus.settings import Settings
+from grandplus.methods.grandplus.method import warmup_weight
+from grandplus.methods.losses import consistency_loss, sharpen, supervised_loss
 
 MEAN = pytest.mark.parametrize("consistency_mean", ["batch", "confident"])
 
@@ -16,8 +16,8 @@ def logits_of(probabilities):
     return torch.tensor(probabilities, dtype=torch.float64).log()
 
 
-def consistency(logits, **settings):
-    return consistency_loss(logits, Settings(**settings))
+def consistency(logits, *, confidence, consistency_mean, **settings):
+    return consistency_loss(logits, threshold=confidence, mean=consistency_mean, **settings)
 
 
 def reference(probabilities, temperature, confidence, distance, consistency_mean):

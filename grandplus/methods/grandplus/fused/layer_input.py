@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from grandplus.kernels.compiled import FLOAT32, jitable, kernel, matrix, writable
-from grandplus.kernels.random import SPREAD, mix
+from grandplus.kernels.dropout import keep_of, mixed, row_keys
 from grandplus.kernels.vectors import fma
 from grandplus.methods.grandplus.fused.adam import Adam
 from grandplus.methods.grandplus.fused.memory import Memory
@@ -123,14 +123,14 @@ def _forward(
         for part in range(len(deviation)):
             block = normed[part * size : (part + 1) * size]
             _standardize(block, eps, np.float32(momentum), running_mean, running_var, deviation[part])
-    keep, bar = _keep(dropout)
+    keep, bar = keep_of(dropout)
     for row in range(rows):
-        key, other_key = _keys(seed, row)
+        key, other_key = row_keys(seed, row)
         for column in range(width):
             value = normed[row, column]
             if batch_norm:
                 value = value * weight[column] + bias[column]
-            kept = _hash(np.uint32(column) + key, other_key) >= bar
+            kept = mixed(np.uint32(column) + key, other_key) >= bar
             out[row, column] = value * keep if kept else np.float32(0)
 
 
@@ -144,7 +144,7 @@ def _backward(
     of_weight[:] = 0
     of_bias[:] = 0
     rows, width = x.shape
-    keep, bar = _keep(dropout)
+    keep, bar = keep_of(dropout)
     size = rows // len(deviation)
     gradient = np.empty((size, width), np.float32)
     of_scale, of_shift = np.empty(width, np.float32), np.empty(width, np.float32)  # of this augmentation
@@ -153,9 +153,9 @@ def _backward(
         of_shift[:] = 0
         for i in range(size):
             row = part * size + i
-            key, other_key = _keys(seed, row)
+            key, other_key = row_keys(seed, row)
             for column in range(width):
-                kept = _hash(np.uint32(column) + key, other_key) >= bar
+                kept = mixed(np.uint32(column) + key, other_key) >= bar
                 value = upstream[row, column] * keep if kept else np.float32(0)
                 gradient[i, column] = value
                 if batch_norm:
@@ -250,34 +250,3 @@ def _dot(a, b):
     for i in range(whole, len(a)):
         s[i - whole] += a[i] * b[i]
     return ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]))
-
-
-@jitable
-def _keep(dropout):
-    """What kept values are multiplied with, and the least hash that keeps one."""
-    if dropout >= 1:
-        return np.float32(0), np.uint32(0)
-    return np.float32(1 / (1 - dropout)), np.uint32(dropout * 2.0**32)
-
-
-@jitable
-def _keys(seed, row):
-    """64 random bits for a row, in two halves."""
-    z = mix(np.uint64(seed) + np.uint64(row + 1) * SPREAD)
-    return np.uint32(z), np.uint32(z >> np.uint64(32))
-
-
-@jitable
-def _hash(x, key):
-    """32 mixed bits of 32: multiplications that fit vector registers, so eight columns go at once.
-
-    The constants are those of a search for low bias (Wellons, "Prospecting for hash functions", 2018).
-    """
-    x = np.uint32(x)
-    x ^= x >> np.uint32(16)
-    x = np.uint32(x * np.uint32(0x7FEB352D))
-    x ^= x >> np.uint32(15)
-    x ^= key
-    x = np.uint32(x * np.uint32(0x846CA68B))
-    x ^= x >> np.uint32(16)
-    return x

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grandplus.methods.grandplus.fused.losses import losses
-from grandplus.methods.grandplus.method import consistency_loss, supervised_loss
 from grandplus.methods.grandplus.settings import Settings
+from grandplus.methods.losses import consistency_loss, supervised_loss
 
 
 @given(
@@ -33,7 +33,8 @@ def test_all_in_one_pass_equals_the_formulas_with_their_gradients(
         temperature=temperature, confidence=confidence, distance=distance, consistency_mean=consistency_mean
     )
     exact = logits.double().requires_grad_()
-    expected = supervised_loss(exact[:, :labelled], labels), consistency_loss(exact[:, labelled:], settings)
+    constants = {"temperature": temperature, "threshold": confidence, "distance": distance, "mean": consistency_mean}
+    expected = supervised_loss(exact[:, :labelled], labels), consistency_loss(exact[:, labelled:], **constants)
     (expected[0] + weight * expected[1]).backward()
     gradient = torch.empty_like(logits)
     total, consistency = losses(logits.numpy(), labels.numpy(), settings, weight, gradient.numpy())

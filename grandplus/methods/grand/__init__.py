@@ -1,0 +1,1 @@
+"""GRAND: an MLP on randomly propagated features of all nodes, whose predictions are to agree."""
