@@ -29,7 +29,7 @@ def weighted_sums(structure: Tensor, weights: Tensor, x: Tensor) -> Tensor:
 
     Examples
     --------
-    >>> structure = torch.sparse_csr_tensor([0, 1, 3], [1, 0, 1], [1, 0, 2])
+    >>> structure = torch.sparse_csr_tensor([0, 1, 3], [1, 0, 1], [1, 0, 2], check_invariants=False)
     >>> weighted_sums(structure, torch.tensor([[2.0], [3.0], [5.0]]), torch.tensor([[[1.0]], [[10.0]]])).flatten()
     tensor([20., 53.])
     """

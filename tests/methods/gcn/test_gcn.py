@@ -1,0 +1,36 @@
+"""GCN: its logits against the dense formula, its first weights, and when it stops."""
+
+import numpy as np
+import torch
+from small_graph import CLASSES, WIDTH, normalized, small_graph, small_split, softmax
+
+from grandplus.methods.gcn.method import GCN, fit
+from grandplus.methods.gcn.settings import Settings
+from grandplus.methods.protocol import Task
+
+
+def test_probabilities_are_those_of_the_dense_formula():
+    graph = small_graph()
+    model = fit(Task(graph, small_split(), None), Settings(epochs=20)).model
+    values = {name: tensor.double().numpy() for name, tensor in model.tensors().items()}
+    smooth, x = normalized(graph), graph.features.toarray().astype(np.float64)
+    hidden = np.maximum(smooth @ x @ values["first.lin.weight"].T + values["first.bias"], 0)
+    exact = softmax(smooth @ hidden @ values["second.lin.weight"].T + values["second.bias"])
+    np.testing.assert_allclose(model.predict_proba(graph), exact, atol=2e-6)
+
+
+def test_the_first_weights_are_uniform_by_both_widths():
+    torch.manual_seed(0)
+    network = GCN(Settings(), WIDTH, CLASSES)
+    for weight in (network.first.lin.weight, network.second.lin.weight):
+        limit = np.sqrt(6 / sum(weight.shape))
+        assert 0.8 * limit < weight.abs().max().item() <= limit
+
+
+def test_the_weights_of_the_last_epoch_are_kept_when_the_loss_rises():
+    chosen = Settings(epochs=200, lr=0.5, window=2)
+    trained = fit(Task(small_graph(), small_split(), None), chosen)
+    losses, steps = trained.history["val_loss"], trained.model.info["steps"]
+    assert steps < 200
+    assert losses[-1] > np.mean(losses[-3:-1])
+    assert trained.model.info["best_step"] == steps - 1
