@@ -89,7 +89,8 @@ def train(
             watch(scores)
         decision = stopping.update(scores["val_accuracy"], scores["val_loss"])
         if decision.keep or not kept:
-            kept = {name: tensor.detach().clone() for name, tensor in network.state_dict().items()}
+            kept.clear()  # first, so that both are never in memory
+            kept |= {name: tensor.detach().clone() for name, tensor in network.state_dict().items()}
             outcome = {"best_step": step, "val_accuracy": scores["val_accuracy"]}
         if decision.stop:
             break

@@ -20,13 +20,13 @@ class Layer(nn.Module):
 
     def __init__(self, width: int, hidden: int) -> None:
         super().__init__()
-        self.weight = nn.Parameter(nn.init.xavier_uniform_(torch.empty(hidden, width)))
+        self.weight = nn.Parameter(nn.init.xavier_uniform_(torch.empty(width, hidden)))
         self.bias = nn.Parameter(torch.zeros(hidden))
         self.norm = nn.LayerNorm(hidden, eps=TINY)
 
     def product(self, x: Any) -> Tensor:
         """XW of dense or sparse X."""
-        out: Tensor = x @ self.weight.T
+        out: Tensor = x @ self.weight
         return out
 
     def activated(self, product: Tensor) -> Tensor:

@@ -51,7 +51,7 @@ def dense_probabilities(model, graph):
     mean = adjacency / np.maximum(adjacency.sum(axis=1, keepdims=True), 1)
 
     def layer(name, x):
-        out = np.maximum(x @ value[f"{name}.weight"].T + value[f"{name}.bias"], 0)
+        out = np.maximum(x @ value[f"{name}.weight"] + value[f"{name}.bias"], 0)
         out = (out - out.mean(axis=1, keepdims=True)) / np.sqrt(out.var(axis=1, keepdims=True) + 1e-9)
         return out * value[f"{name}.norm.weight"] + value[f"{name}.norm.bias"]
 
