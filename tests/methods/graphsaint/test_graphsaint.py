@@ -4,42 +4,33 @@ import dataclasses
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 import torch
+from small_graph import CLASSES, ISOLATED, NODES, WIDTH, small_graph, small_split, softmax
 
-from grandplus.graph.adjacency import as_adjacency
-from grandplus.graph.graph import Graph
-from grandplus.graph.splits import Split
 from grandplus.methods.files import load_model
-from grandplus.methods.graphsaint import inference
+from grandplus.methods.graphsaint import inference, method
 from grandplus.methods.graphsaint.inference import logits_of, receptive_field
 from grandplus.methods.graphsaint.method import fit
 from grandplus.methods.graphsaint.network import GraphSAINT
+from grandplus.methods.graphsaint.sampler import Sampler
 from grandplus.methods.graphsaint.settings import Settings
+from grandplus.methods.inputs import input_of
 from grandplus.methods.protocol import Task
 from grandplus.pipeline.graphs import make_graph
 from grandplus.pipeline.settings import load_settings
 from grandplus.runtime.errors import GrandPlusError
 
-NODES, WIDTH, CLASSES = 30, 12, 3
 SMALL = Settings(hidden=8, epochs=4)
 
 
 @pytest.fixture
 def graph():
-    rng = np.random.default_rng(0)
-    edges = sp.random_array((NODES, NODES), density=0.08, rng=rng).toarray()
-    edges[NODES - 1] = edges[:, NODES - 1] = 0  # an isolated node
-    labels = np.arange(NODES) % CLASSES
-    features = rng.random((NODES, WIDTH)) * (rng.random((NODES, WIDTH)) < 0.4) + np.eye(CLASSES, WIDTH)[labels]
-    sparse = sp.csr_array(features.astype(np.float32))
-    return Graph(as_adjacency(sp.csr_array(edges)), sparse, labels, ["a", "b", "c"], np.arange(NODES))
+    return small_graph()
 
 
 @pytest.fixture
 def split():
-    nodes = np.arange(NODES)
-    return Split(nodes[:9], nodes[9:18], nodes[18:], nodes[18:])
+    return small_split()
 
 
 def dense_probabilities(model, graph):
@@ -60,9 +51,7 @@ def dense_probabilities(model, graph):
         both = np.hstack([layer(f"hops.{hop}.own", x), layer(f"hops.{hop}.neighbors", mean @ x)])
         x = layer(f"hops.{hop}.joined", both)
     x = x / np.sqrt((x**2).sum(axis=1, keepdims=True))
-    logits = x @ value["classifier.weight"].T + value["classifier.bias"]
-    powers = np.exp(logits - logits.max(axis=1, keepdims=True))
-    return powers / powers.sum(axis=1, keepdims=True)
+    return softmax(x @ value["classifier.weight"].T + value["classifier.bias"])
 
 
 def test_probabilities_are_those_of_the_dense_formula(graph, split, monkeypatch):
@@ -78,9 +67,6 @@ def test_probabilities_are_those_of_the_dense_formula(graph, split, monkeypatch)
 
 def test_a_subgraph_of_all_nodes_without_weights_gives_what_inference_does(graph, split):
     """Training and inference have the same formula."""
-    from grandplus.methods.graphsaint.sampler import Sampler
-    from grandplus.methods.inputs import input_of
-
     device = torch.device("cpu")
     sampler = Sampler(graph.adjacency, np.arange(NODES), walks=500, depth=2, seed=0)
     sampler.count(1)
@@ -93,7 +79,7 @@ def test_a_subgraph_of_all_nodes_without_weights_gives_what_inference_does(graph
 
 
 def test_some_nodes_get_the_logits_that_they_have_among_all(graph, split):
-    network, nodes = GraphSAINT(SMALL, WIDTH, CLASSES).eval(), np.array([5, 2, NODES - 1])
+    network, nodes = GraphSAINT(SMALL, WIDTH, CLASSES).eval(), np.array([5, 2, ISOLATED])
     some = logits_of(network, graph, receptive_field(graph.adjacency, nodes))
     np.testing.assert_allclose(some, logits_of(network, graph, [np.arange(NODES)] * 3)[nodes], atol=1e-6)
 
@@ -113,8 +99,6 @@ def test_the_weights_of_the_highest_validation_accuracy_are_kept(graph, split):
 
 
 def test_an_epoch_has_a_step_for_as_many_training_nodes_as_walks_have_steps(graph, split, monkeypatch):
-    from grandplus.methods.graphsaint import method
-
     counted, step = [], method.step
     monkeypatch.setattr(method, "step", lambda *given: counted.append(1) or step(*given))
     fit(Task(graph, split, None), Settings(hidden=4, roots=2, depth=2, epochs=2))  # of 9 training nodes
