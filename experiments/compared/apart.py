@@ -102,5 +102,5 @@ def _limited(connection: Connection, memory: int | None, work: Callable[..., Non
         want = system_error(error)
         if want is None:
             raise
-        ended = f"failed: {want.found}"
+        ended = "failed: " + want.found.partition(":")[0]
     connection.send({"ended": ended, "memory": peak_memory()})

@@ -64,11 +64,13 @@ def plot(rows: list[Note], file: Path) -> None:
             widths = np.array([float(row[part]) for row in done.values()])
             seconds.barh(places, widths, left=left, label=part)
             left += widths
-        memory.barh(places, [float(row["memory"]) / 1024 for row in done.values()], color="C7")
-        for axis in (seconds, memory):
-            for model, row in done.items():
-                if row["scale"] != "1":
-                    axis.annotate(f" {float(row['scale']):.0%} of its size", (0, y[model]), va="center", fontsize=7)
+        gigabytes = [float(row["memory"]) / 1024 for row in done.values()]
+        memory.barh(places, gigabytes, color="C7")
+        texts = ["" if row["scale"] == "1" else f" {float(row['scale']):.0%} of the size" for row in done.values()]
+        for axis, ends in ((seconds, left), (memory, gigabytes)):
+            axis.margins(x=0.35)
+            for place, end, text in zip(places, ends, texts, strict=True):
+                axis.annotate(text, (end, place), va="center", fontsize=7)
         seconds.set_title(dataset)
         seconds.set_xlabel("seconds")
         memory.set_xlabel("memory, GiB")

@@ -25,7 +25,7 @@ VALUES: dict[str, dict[str, tuple[Any, ...]]] = {
     "appnp": _MLP | {"train.alpha": (0.05, 0.1, 0.2)},
     "gcnii": _MLP | {"train.layers": (8, 16, 32)},
     "grand": {"train.hidden": _WIDTHS, "train.dropout_hidden": _DROPOUTS, "train.order": (2, 4, 8)},
-    "fastgcn": _MLP | {"train.samples": (100, 400)},
+    "fastgcn": {"train.hidden": _WIDTHS, "train.samples": (100, 400)},
     "graphsaint": _MLP | {"train.depth": (2, 4)},
     "sgc": {"train.order": (1, 2, 4, 8)},
     "gbp": _MLP | {"train.alpha": (0.05, 0.1, 0.2)},
