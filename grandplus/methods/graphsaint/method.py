@@ -4,9 +4,15 @@ Source: H. Zeng, H. Zhou, A. Srivastava, R. Kannan, V. Prasanna. GraphSAINT: Gra
 Method. ICLR 2020. A step sees one subgraph. It divides the losses of training nodes there by how likely they are drawn,
 and what a neighbour adds to a mean by how likely it is drawn if the node is (its Eqs. 2 and 3).
 
-The authors' program samples the graph of the training nodes alone. With few labels there are hardly edges among these,
-so here walks go over the whole graph. As there, they begin at training nodes, only these have a loss, and an epoch has
-as many steps as there are training nodes for each step of a subgraph's walks, at least one.
+What differs from the authors' program:
+
+- It samples the graph of the training nodes alone. With few labels there are hardly edges among these, so here walks go
+  over the whole graph. As there, they begin at training nodes, only these have a loss, and t of them make an epoch of
+  ⌈t / (walks · depth)⌉ steps.
+- Once it has trained on all subgraphs that were counted, it draws new ones. In these an edge may have a count of 0, and
+  then a factor of 10,000. Here the counted ones begin again.
+- It standardises the features. Sparse ones would become dense, so here they are scaled as the card says.
+- A walk that comes to a node without neighbours ends there, where it would divide by 0.
 """
 
 from __future__ import annotations
@@ -91,7 +97,7 @@ class Batch(NamedTuple):
 
 
 class Batches:
-    """The subgraphs that the sampler has counted, one after the other, and again from the first.
+    """The subgraphs that were counted, one after the other, and again from the first.
 
     Parameters
     ----------
@@ -160,9 +166,8 @@ class Model(FullBatchModel):
         """Class probabilities of every node: float32 (n, C)."""
         self.network.eval()
         every = np.arange(graph.adjacency.nodes)
-        probabilities: NDArray[np.float32] = (
-            logits_of(self.network, graph, [every] * (HOPS + 1)).softmax(dim=-1).cpu().numpy()
-        )
+        logits = logits_of(self.network, graph, [every] * (HOPS + 1))
+        probabilities: NDArray[np.float32] = logits.softmax(dim=-1).cpu().numpy()
         return probabilities
 
     def shared_inputs(self, graph: Graph) -> Any:

@@ -68,7 +68,7 @@ class Sampler:
     walks : int
         Of a subgraph.
     depth : int
-        Steps of a walk; at a node without neighbours it stays.
+        Steps of a walk; at a node without neighbours it ends.
     seed : int
         Of 64 bits.
 

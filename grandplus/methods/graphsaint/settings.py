@@ -43,3 +43,7 @@ class Settings(MethodSettings):
         validation = 2 * 4 * size.nodes * self.hidden + BLOCKS
         values = 4 * COPIES_OF_PARAMETERS * self.parameters(size.features, size.classes)
         return BASE + counts + activations + subgraph + validation + values
+
+    def to_save_memory(self, *, sparse: bool) -> list[str]:
+        """What decides how many values a node and the network have."""
+        return ["lower train.hidden"]

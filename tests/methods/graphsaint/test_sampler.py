@@ -132,7 +132,7 @@ def test_factors_are_at_most_those_of_the_authors_program(adjacency):
         np.testing.assert_allclose(subgraph.values, 1e4 / degrees, rtol=1e-6)
 
 
-def test_a_walk_stays_at_a_node_without_edges(adjacency):
+def test_a_walk_ends_at_a_node_without_edges(adjacency):
     sampler = Sampler(adjacency, np.array([ISOLATED]), walks=WALKS, depth=DEPTH, seed=0)
     sampler.count(5)
     assert np.flatnonzero(sampler.of_nodes).tolist() == [ISOLATED]
