@@ -102,7 +102,8 @@ def _augment(
     x, u, v, mean, variance, out,
 ):  # fmt: skip
     """``WIDTH`` columns at a time, for all augmentations."""
-    augmentations, count, width = len(masks), len(root), mean.shape[1]
+    augmentations, width = len(masks), mean.shape[1]
+    shift, scale = np.empty(WIDTH, np.float32), np.empty(WIDTH, np.float32)
     for first in range(0, width, WIDTH):
         columns = min(WIDTH, width - first)
         x[:] = 0
@@ -111,12 +112,13 @@ def _augment(
                 x[nodes[j], column] = values[j]
         for part in range(augmentations):
             current = _propagated(indptr, indices, x, masks[part], order, u, v)
-            for row in range(count):
-                for column in range(WIDTH):
-                    current[row, column] *= root[row]
+            shift[:], scale[:] = np.float32(0), np.float32(1)
             if standardize:
-                _standardize(current, columns, mean[part, first:], variance[part, first:])
-            _drop(current, columns, first, dropout, seed, standardize, part, out)
+                _note_statistics(current, root, shift, scale)
+                mean[part, first : first + columns] = shift[:columns]
+                variance[part, first : first + columns] = scale[:columns]
+                scale[:] = np.float32(1) / np.sqrt(scale + np.float32(EPS))
+            _drop(current, root, shift, scale, columns, first, dropout, seed, part, standardize, out)
 
 
 @jitable
@@ -142,35 +144,31 @@ def _propagated(indptr, indices, x, mask, order, u, v):
 
 
 @jitable
-def _standardize(table, columns, mean, variance):
-    """Columns of mean 0 and variance 1, but for ``EPS``."""
+def _note_statistics(table, root, mean, variance):
+    """Of the columns of D̃^½ times a table, in one pass: squares of float32 are exact in float64."""
     count = len(table)
     total, squares = np.zeros(WIDTH), np.zeros(WIDTH)
     for row in range(count):
         for column in range(WIDTH):
-            total[column] += table[row, column]
-    total /= count
-    for row in range(count):
-        for column in range(WIDTH):
-            squares[column] += (table[row, column] - total[column]) ** 2
-    squares /= count
-    shift, scale = total.astype(np.float32), (1 / np.sqrt(squares + EPS)).astype(np.float32)
-    mean[:columns], variance[:columns] = shift[:columns], squares[:columns]
-    for row in range(count):
-        for column in range(WIDTH):
-            table[row, column] = (table[row, column] - shift[column]) * scale[column]
+            value = np.float64(table[row, column] * root[row])
+            total[column] += value
+            squares[column] += value * value
+    for column in range(WIDTH):
+        average = total[column] / count
+        mean[column] = average
+        variance[column] = max(squares[column] / count - average * average, 0.0)
 
 
 @jitable
-def _drop(table, columns, first, dropout, seed, factors, part, out):
-    """Dropout of some columns, into their place; and its factors, if they are asked for, into the second half."""
+def _drop(table, root, shift, scale, columns, first, dropout, seed, part, factors, out):
+    """Standardized and dropped columns into their place; dropout's factors, if asked for, into the second half."""
     count, half = len(table), out.shape[1] // 2
     keep, bar = keep_of(dropout)
     for row in range(count):
-        target, line = out[part * count + row], table[row]
+        target, line, length = out[part * count + row], table[row], root[row]
         key, other_key = row_keys(seed, part * count + row)
         for column in range(columns):
             factor = keep if mixed(np.uint32(first + column) + key, other_key) >= bar else np.float32(0)
-            target[first + column] = line[column] * factor
+            target[first + column] = (line[column] * length - shift[column]) * scale[column] * factor
             if factors:
                 target[half + first + column] = factor
