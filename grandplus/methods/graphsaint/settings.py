@@ -10,7 +10,13 @@ from grandplus.methods.settings import BASE, COPIES_OF_ACTIVATIONS, COPIES_OF_PA
 from grandplus.runtime.validation import Count, Fraction, NonNegative, Positive
 
 NEEDS_ROWS = False
-PUBLISHED: dict[str, dict[str, Any]] = {}  # by dataset
+# By dataset. Searched, as the authors have no values for these: of 5 to 17 choices of lr, weight_decay, dropout, epochs
+# and hidden, the one of the highest validation accuracy, the mean over 3 trials.
+PUBLISHED: dict[str, dict[str, Any]] = {
+    "cora": {"lr": 3e-3, "weight_decay": 5e-4, "dropout": 0.5, "epochs": 60},
+    "citeseer": {"lr": 3e-3, "hidden": 256, "dropout": 0.5, "epochs": 60},
+    "pubmed": {"lr": 3e-3, "weight_decay": 5e-3, "dropout": 0.5, "epochs": 60},
+}
 
 BLOCKS = 128 * 2**20  # bytes of the nodes that pass through a layer at a time
 
