@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 BASE = 300 * 2**20  # bytes of a process with PyTorch
 COPIES_OF_PARAMETERS = 5  # a value, its gradient, both of Adam's moments and the best so far
 COPIES_OF_ACTIVATIONS = 4  # a layer's input, its output and their gradients
+BASE_OF_LAYERS = 500 * 2**20  # bytes of a process with PyTorch Geometric, too
+COPIES_OF_LAYERS = 8  # of its layers' outputs: with dropout, propagated, activated, their gradients, and gaps between
 
 
 class GraphSize(NamedTuple):
@@ -88,5 +90,5 @@ def full_batch_memory(size: GraphSize, parameters: int, widths: int) -> int:
     """
     entries = 2 * size.edges + size.nodes  # of Â
     features = 2 * size.stored * (4 + 8 * size.sparse)  # as they are and after dropout; sparse ones with their columns
-    values = COPIES_OF_PARAMETERS * parameters + COPIES_OF_ACTIVATIONS * size.nodes * widths
-    return BASE + features + (4 + 8) * entries + 4 * values
+    values = COPIES_OF_PARAMETERS * parameters + COPIES_OF_LAYERS * size.nodes * widths
+    return BASE_OF_LAYERS + features + (4 + 8) * entries + 4 * values

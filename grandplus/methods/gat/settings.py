@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from grandplus.methods.settings import COPIES_OF_ACTIVATIONS, GraphSize, MethodSettings, full_batch_memory
+from grandplus.methods.settings import GraphSize, MethodSettings, full_batch_memory
 from grandplus.methods.stopping import Watched
 from grandplus.runtime.validation import Count, Fraction, NonNegative, Positive
 
-COPIES_OF_ATTENTION = 12  # numbers of edges' ends, logits, their softmax, what dropout leaves, and gradients
+COPIES_OF_ATTENTION = 16  # numbers of edges' ends, logits, their softmax, what dropout leaves, and gradients
 
 NEEDS_ROWS = False
 PUBLISHED: dict[str, dict[str, Any]] = {  # by dataset
@@ -40,9 +40,7 @@ class Settings(MethodSettings):
         first, second = self.heads * self.hidden, self.output_heads * size.classes
         entries = 2 * size.edges + size.nodes
         attention = COPIES_OF_ATTENTION * entries * (self.heads + self.output_heads)
-        values = attention + COPIES_OF_ACTIVATIONS * size.nodes * (first + second)
-        parameters = self.parameters(size.features, size.classes)
-        return full_batch_memory(size, parameters, first + second) + 4 * values
+        return full_batch_memory(size, self.parameters(size.features, size.classes), first + second) + 4 * attention
 
     def most_steps(self, labelled: int) -> int:
         """After how many steps training ends at the latest."""
