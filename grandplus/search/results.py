@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import optuna
@@ -65,7 +66,7 @@ def plot(outcome: Outcome, title: str, file: Path) -> None:
     file : Path
         A PNG.
     """
-    panels = {"figsize": (9, 3.2), "sharey": True, "squeeze": False, "layout": "constrained"}
+    panels: dict[str, Any] = {"figsize": (9, 3.2), "sharey": True, "squeeze": False, "layout": "constrained"}
     figure, [axes] = plt.subplots(1, len(outcome), **panels)
     for axis, (stage, (study, _)) in zip(axes, outcome.items(), strict=True):
         for state, label, color in (
