@@ -24,6 +24,7 @@ from experiments.compared.unseen_table import GRAPHS, Entries, Entry, plot, tabl
 from experiments.notes import note, read_notes
 from experiments.trials import Row, read_rows
 from grandplus.graph.graph import Graph
+from grandplus.graph.splits import Splits
 from grandplus.pipeline.cases import Case, graph_folder
 from grandplus.pipeline.ending import ending
 from grandplus.pipeline.trials import trials_at_once
@@ -68,7 +69,8 @@ def make(file: Path, models: list[str], graphs: list[str], trials: int, *, longe
 def _by_default(file: Path, own: Case, trials: int, longest: float) -> str:
     """Complete a system's trials; why it has none or one, where that is so."""
     try:
-        trials_at_once(Graph.load(graph_folder(own.settings(trials))), own.settings(trials).train)
+        folder = graph_folder(own.settings(trials))
+        trials_at_once(Graph.load(folder), Splits.load(folder).of(0), own.settings(trials).train)
         seconds = seconds_of(complete(file, own, 1))
         if seconds > longest:
             return f"left at one trial, which takes {seconds:.0f} seconds"

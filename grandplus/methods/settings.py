@@ -9,6 +9,7 @@ from grandplus.runtime.validation import Section
 
 if TYPE_CHECKING:
     from grandplus.graph.graph import Graph
+    from grandplus.graph.splits import Split
 
 BASE = 300 * 2**20  # bytes of a process with PyTorch
 COPIES_OF_PARAMETERS = 5  # a value, its gradient, both of Adam's moments and the best so far
@@ -25,17 +26,28 @@ class GraphSize(NamedTuple):
     features: int
     classes: int
     stored: int  # values of the features that are in memory: of dense ones all, of sparse ones those other than 0
+    watched: int = 0  # nodes that are trained on or validated; 0 as long as that isn't known
 
     @classmethod
-    def of(cls, graph: Graph) -> Self:
-        """The size of this one."""
+    def of(cls, graph: Graph, split: Split | None = None) -> Self:
+        """The size of this one, with the split of a trial if that matters."""
         (nodes, features), edges = graph.features.shape, len(graph.adjacency.indices) // 2
-        return cls(int(nodes), edges, int(features), len(graph.classes), int(graph.features.size))
+        watched = len(split.train) + len(split.val) if split else 0
+        return cls(int(nodes), edges, int(features), len(graph.classes), int(graph.features.size), watched)
 
     @property
     def sparse(self) -> bool:
         """Whether the features are sparse."""
         return self.stored < self.nodes * self.features
+
+    @property
+    def neighbourhood(self) -> float:
+        """How many nodes a node and its neighbours are, on average."""
+        return 1 + 2 * self.edges / max(self.nodes, 1)
+
+    def input_memory(self, nodes: float, values: float) -> float:
+        """Bytes of features of some nodes with some stored values each, as the first layer takes them."""
+        return nodes * values * (8 + 32 if self.sparse else 4)  # sparse ones as they are, with columns, and transposed
 
 
 class MethodSettings(Section, ABC):

@@ -29,8 +29,8 @@ class TwoLayers(nn.Module):
         self.first = InputLinear(width, hidden, bias=False)
         self.second = nn.Linear(hidden, classes, bias=False)
 
-    def forward(self, x: Tensor | SparseInput, matrix: SparseInput) -> Tensor:
-        """Logits (b, C) of features (u, d) and a matrix (b, u)."""
+    def forward(self, x: Tensor | SparseInput, matrix: Tensor | SparseInput) -> Tensor:
+        """Logits (b, C) of features (u, d) and a sparse matrix (b, u), which is a ``SparseInput`` for a gradient."""
         hidden = F.relu(self.first(dropout(x, self.dropout, self.training)))
         logits: Tensor = self.second(F.dropout(hidden, self.dropout, self.training))
         return matrix @ logits

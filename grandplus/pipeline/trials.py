@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from grandplus.graph.graph import Graph
-from grandplus.graph.splits import Splits
+from grandplus.graph.splits import Split, Splits
 from grandplus.methods.protocol import Task
 from grandplus.methods.registry import method_of
 from grandplus.methods.remaining import Estimate
@@ -51,7 +51,7 @@ def train_trials(
     """
     device = environment.device()
     alone = device == "cuda" or environment.scheduler()  # one after another, or each on a machine of its own
-    at_most = 1 if alone else trials_at_once(Graph.load(graph), settings.train)
+    at_most = 1 if alone else trials_at_once(Graph.load(graph), Splits.load(graph).of(0), settings.train)
     missing = [trial for trial in range(settings.trials) if not model_file(out, trial).exists()]
     if finished:
         missing = _not_found(missing, finished, settings.trials, out)
@@ -99,12 +99,14 @@ def threads_of_trials(trials: int, at_once: int, cores: int) -> list[int]:
     return [cores // at_once] * (trials - last) + [cores // last for _ in range(last)]
 
 
-def trials_at_once(graph: Graph, settings: MethodSettings) -> int:
+def trials_at_once(graph: Graph, split: Split, settings: MethodSettings) -> int:
     """How many trials may be trained side by side within ``GRANDPLUS_MEMORY``.
 
     Parameters
     ----------
     graph : Graph
+    split : Split
+        Of a trial.
     settings : MethodSettings
         Of the method that is trained.
 
@@ -113,7 +115,7 @@ def trials_at_once(graph: Graph, settings: MethodSettings) -> int:
     GrandPlusError
         Not even one.
     """
-    size = GraphSize.of(graph)
+    size = GraphSize.of(graph, split)
     each = settings.training_memory(size)
     budget = environment.memory()
     if each <= budget:

@@ -9,6 +9,7 @@ from typing import Any
 
 from grandplus.evaluation.suited import suited_to_features
 from grandplus.graph.graph import Graph
+from grandplus.graph.splits import Splits
 from grandplus.pipeline.card import CATALOG
 from grandplus.pipeline.cases import STORE, Case, check_cpu, graph_folder, inputs_key
 from grandplus.pipeline.dependencies import code_of
@@ -111,8 +112,9 @@ def compared(own: Case) -> Outcome:
         The graph can't be had, or nothing can be trained on it.
     """
     settings = own.settings(tuner.TRIALS)
-    graph = Graph.load(graph_folder(settings))
-    at_most = trials_at_once(graph, settings.train)
+    of_graph = graph_folder(settings)
+    graph, split = Graph.load(of_graph), Splits.load(of_graph).of(0)
+    at_most = trials_at_once(graph, split, settings.train)
     code = [code_of(stage, settings) for stage in ("gfpush", "train", "infer")]
     code.append(digest_of_code([Path(tuner.__file__).parent]))
     key = key_of({"inputs": inputs_key(settings, graph), "seed": settings.seed}, " ".join(code))

@@ -8,6 +8,7 @@ from pathlib import Path
 import optuna
 
 from grandplus.methods.registry import NAMES
+from grandplus.methods.settings import GraphSize
 from grandplus.pipeline.card import OWN_METHOD
 from grandplus.pipeline.cases import STORE, Case, check_cpu, prepare
 from grandplus.pipeline.trials import trials_at_once
@@ -49,13 +50,15 @@ def search(dataset: str, matrix: str, trials: dict[str, int], model: str = OWN_M
     case, name = Case(dataset, matrix, model=model), f"{dataset}-{matrix if model == OWN_METHOD else model}"
     check_cpu()
     workers = environment.workers()
-    trials_at_once(prepare(case, SEEDS).graph, case.settings(SEEDS).train)
+    prepared = prepare(case, SEEDS)
+    graph, split = prepared.graph, prepared.splits.of(0)
+    trials_at_once(graph, split, prepared.settings.train)
     database = STORE.absolute() / f"search-{name}.db"
     with locked(database.with_suffix(".lock")), pools.processes(workers) as pool:
         outcome: results.Outcome = {}
         for stage in STAGES:
             settings = case.settings(SEEDS)
-            space = without_too_wide(space_of(stage, settings), prepare(case, SEEDS).graph, settings)
+            space = without_too_wide(space_of(stage, settings), GraphSize.of(graph, split), settings)
             if not space:
                 continue
             study = _study(database, stage, space, case)

@@ -8,7 +8,6 @@ from typing import Any
 import psutil  # type: ignore[import-untyped]
 from optuna.trial import BaseTrial
 
-from grandplus.graph.graph import Graph
 from grandplus.methods.settings import GraphSize
 from grandplus.pipeline.cases import Case
 from grandplus.pipeline.settings import Settings
@@ -68,19 +67,18 @@ def space_of(stage: str, settings: Settings) -> Space:
     return {key: tuple(sorted({*STAGES[stage][key], value})) for key, value in own_values(stage, settings).items()}
 
 
-def without_too_wide(space: Space, graph: Graph, settings: Settings) -> Space:
+def without_too_wide(space: Space, size: GraphSize, settings: Settings) -> Space:
     """Leave out widths that ``GRANDPLUS_MEMORY``, or all of this machine's, is too small for, and print which.
 
     Parameters
     ----------
     space : Space
-    graph : Graph
+    size : GraphSize
     settings : Settings
     """
     if "train.hidden" not in space:
         return space
     budget = environment.memory_limit() or int(psutil.virtual_memory().total)
-    size = GraphSize.of(graph)
 
     def fits(width: int) -> bool:
         wide = settings.train.model_copy(update={"layers": 2, "hidden": width})

@@ -141,8 +141,8 @@ def validation(seed: int, case: Case) -> float | str:
     """
     torch.set_num_threads(1)
     prepared = prepare(case, SEEDS)
-    trials_at_once(prepared.graph, prepared.settings.train)  # what this machine lacks for now is no trait of the values
     split = prepared.splits.of(seed)
+    trials_at_once(prepared.graph, split, prepared.settings.train)  # what is lacking for now is no trait of the values
     try:
         trained = train_blind(prepared, split, seed)
     except GrandPlusError as error:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest.mock import Mock
+
 import numpy as np
 import pytest
 
@@ -36,6 +38,7 @@ def short(prepared, monkeypatch):
     monkeypatch.setattr(unseen, "trials_at_once", lambda *_: 1)
     monkeypatch.setattr(unseen, "graph_folder", lambda _: None)
     monkeypatch.setattr(unseen.Graph, "load", lambda _: None)
+    monkeypatch.setattr(unseen, "Splits", Mock())
     return prepared
 
 

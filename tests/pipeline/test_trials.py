@@ -29,6 +29,9 @@ def test_too_little_memory_is_refused_before_the_work(tmp_path, monkeypatch, kin
     features = kind(np.eye(4, dtype=np.float32))
     graph = Graph(as_adjacency(sp.eye_array(4)), features, np.zeros(4, np.int64), ["a", "b"], np.arange(4))
     graph.save(tmp_path)
+    settings = load_settings(dataset="cora", matrix="ppr", trials=1)
+    public = [{"train": np.array([0]), "val": np.array([1])}]
+    make_splits(np.zeros(4, np.int64), settings.preprocess, public, seed=0, trials=1).save(tmp_path)
     with pytest.raises(
         GrandPlusError, match=r"training would need \d{3}\.\d\d MiB of memory, and may use 100\.00 MiB"
     ) as refused:
@@ -36,7 +39,7 @@ def test_too_little_memory_is_refused_before_the_work(tmp_path, monkeypatch, kin
             tmp_path,
             tmp_path,
             tmp_path,
-            load_settings(dataset="cora", matrix="ppr", trials=1),
+            settings,
             live=tmp_path / "live.json",
         )
     assert fix in str(refused.value)

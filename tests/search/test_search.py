@@ -206,7 +206,8 @@ def test_another_method_is_searched_without_a_propagation(checkout, here, capsys
 
 
 def test_widths_that_memory_has_no_room_for_are_left_out(checkout, here, monkeypatch, capsys):
-    size = GraphSize.of(prepare(Case("ring", "avg"), 3).graph)
+    prepared = prepare(Case("ring", "avg"), 3)
+    size = GraphSize.of(prepared.graph, prepared.splits.of(0))
     training = Case("ring", "avg").settings(3).train
     needed = training.training_memory(size)
     monkeypatch.setattr("grandplus.propagation.plan.BASE", 0)  # which needs less than training, but for this

@@ -2,7 +2,7 @@
 
 Source: J. Chen, T. Ma, C. Xiao. FastGCN: Fast Learning with Graph Convolutional Networks via Importance Sampling. ICLR
 2018. The logits are Â ReLU(ÂXW⁰)W¹. As in the authors' program, ÂX is computed once, so only the sums over the hidden
-layer are sampled; there is no bias and no dropout. That program knows the graph of the training nodes alone, which has
+layer are sampled; there is no bias. That program knows the graph of the training nodes alone, which has
 next to no edge where a few nodes a class are labelled; here the whole graph is sampled.
 """
 
@@ -23,7 +23,7 @@ from grandplus.graph.graph import Graph
 from grandplus.methods import protocol
 from grandplus.methods.fastgcn.sampler import Neighbourhoods, Sampler
 from grandplus.methods.fastgcn.settings import Settings
-from grandplus.methods.inputs import input_of, multiply, sparse_input
+from grandplus.methods.inputs import csr_tensor, input_of, multiply, sparse_input
 from grandplus.methods.protocol import Task, Trained
 from grandplus.methods.stopping import RisingLoss
 from grandplus.methods.training import Watch, batches, seeded, train, watched_nodes
@@ -58,10 +58,10 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
     neighbourhoods, labels = Neighbourhoods(graph.adjacency), torch.from_numpy(np.asarray(graph.labels)[nodes])
     needed = neighbourhoods.of(watched_nodes(task))
     propagated = propagate_some(graph, neighbourhoods, needed)
-    all_neighbours = neighbourhoods.part(watched_nodes(task), needed, np.ones(len(needed)))
-    watched = input_of(propagated, device), sparse_input(all_neighbours, device)
+    unsampled = neighbourhoods.part(watched_nodes(task), needed, np.ones(len(needed)))
+    watched = input_of(propagated, device), csr_tensor(unsampled, torch.from_numpy(unsampled.data)).to(device)
     with seeded(task) as rng:
-        network = TwoLayers(int(graph.features.shape[1]), settings.hidden, len(graph.classes))
+        network = TwoLayers(int(graph.features.shape[1]), settings.hidden, len(graph.classes), settings.dropout)
         for layer in (network.first, network.second):
             nn.init.xavier_uniform_(layer.weight)
         network.to(device)

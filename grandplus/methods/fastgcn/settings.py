@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from grandplus.methods.settings import BASE, COPIES_OF_ACTIVATIONS, COPIES_OF_PARAMETERS, GraphSize, MethodSettings
-from grandplus.runtime.validation import Count, NonNegative, Positive
+from grandplus.runtime.validation import Count, Fraction, NonNegative, Positive
 
 NEEDS_ROWS = False
 PUBLISHED: dict[str, dict[str, Any]] = {"cora": {"lr": 1e-3, "epochs": 200}}  # by dataset
@@ -17,6 +17,7 @@ class Settings(MethodSettings):
     lr: Positive = 1e-2  # Adam's learning rate
     weight_decay: NonNegative = 5e-4  # coupled (L2), on the first layer alone
     hidden: Count = 16  # width of the hidden layer
+    dropout: Fraction = 0  # before both layers
     batch_labelled: Count = 20  # training nodes in a batch
     samples: Count = 400  # neighbours that a batch's sums are estimated from
     epochs: Count = 100  # passes over the training nodes, at most
@@ -27,11 +28,14 @@ class Settings(MethodSettings):
         return features * self.hidden + self.hidden * classes
 
     def training_memory(self, size: GraphSize) -> int:
-        """Bytes that training one model takes at most: were each node a neighbour of one that is validated."""
-        entries = 2 * size.edges + size.nodes  # of Â
-        propagated = size.nodes * size.features
-        if size.sparse:
-            propagated = min(propagated, 6 * size.stored * (entries // size.nodes + 1))
-        activations = COPIES_OF_ACTIVATIONS * size.nodes * (self.hidden + size.classes)
-        values = COPIES_OF_PARAMETERS * self.parameters(size.features, size.classes) + activations + propagated
-        return BASE + 4 * values + 2 * (4 + 8) * entries
+        """Bytes that training one model takes at most: ÂX of the nodes that are validated, and of their neighbours.
+
+        A neighbour is taken to have twice as many neighbours as a node has on average.
+        """
+        entries = size.watched * size.neighbourhood  # of Â
+        needed = min(size.nodes, entries)
+        stored = min(size.features, 2 * size.neighbourhood * size.stored / size.nodes)  # of a row of ÂX
+        inputs = 2 * size.input_memory(needed, stored)  # ÂX, and what it is made of
+        activations = COPIES_OF_ACTIVATIONS * needed * (self.hidden + size.classes)
+        values = COPIES_OF_PARAMETERS * self.parameters(size.features, size.classes) + activations
+        return BASE + int(inputs + (4 + 8) * entries + 8 * size.nodes + 4 * values)

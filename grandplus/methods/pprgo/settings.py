@@ -29,7 +29,10 @@ class Settings(MethodSettings):
         return features * self.hidden + self.hidden * classes
 
     def training_memory(self, size: GraphSize) -> int:
-        """Bytes that training one model takes at most: were each node a neighbour of one that is validated."""
-        inputs = 2 * size.stored * (4 + 8 * size.sparse)  # sparse ones also transposed
-        activations = COPIES_OF_ACTIVATIONS * size.nodes * (self.hidden + size.classes)
-        return BASE + inputs + 4 * (COPIES_OF_PARAMETERS * self.parameters(size.features, size.classes) + activations)
+        """Bytes that training one model takes at most: what is computed of all nodes in the rows that are validated."""
+        assert self.own_rows is not None
+        needed = min(size.nodes, size.watched * int(self.own_rows["top_k"]))
+        inputs = size.input_memory(2 * needed, size.stored / size.nodes)  # for validation, and for a batch
+        activations = COPIES_OF_ACTIVATIONS * needed * (self.hidden + size.classes)
+        values = COPIES_OF_PARAMETERS * self.parameters(size.features, size.classes) + activations
+        return BASE + int(inputs) + 4 * values
