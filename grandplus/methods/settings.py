@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 BASE = 300 * 2**20  # bytes of a process with PyTorch
 COPIES_OF_PARAMETERS = 5  # a value, its gradient, both of Adam's moments and the best so far
 COPIES_OF_ACTIVATIONS = 4  # a layer's input, its output and their gradients
-BASE_OF_LAYERS = 500 * 2**20  # bytes of a process with PyTorch Geometric, too
+BASE_OF_LAYERS = 600 * 2**20  # bytes of a process with PyTorch Geometric, too
 COPIES_OF_LAYERS = 8  # of its layers' outputs: with dropout, propagated, activated, their gradients, and gaps between
 
 

@@ -8,7 +8,7 @@ from grandplus.methods.settings import GraphSize, MethodSettings, full_batch_mem
 from grandplus.methods.stopping import Watched
 from grandplus.runtime.validation import Count, Fraction, NonNegative, Positive
 
-COPIES_OF_ATTENTION = 16  # numbers of edges' ends, logits, their softmax, what dropout leaves, and gradients
+COPIES_OF_ATTENTION = 20  # numbers of edges' ends, logits, their softmax, what dropout leaves, and gradients
 
 NEEDS_ROWS = False
 PUBLISHED: dict[str, dict[str, Any]] = {  # by dataset
