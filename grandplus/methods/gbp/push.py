@@ -78,48 +78,51 @@ def push_features(
 
 @kernel(INT64, IDS, FLOAT64, types.float64, types.float64, writable(matrix(FLOAT32)))
 def _push_block(indptr, indices, powers, alpha, rmax, block):
-    """Each column in place."""
+    """Each column in place.
+
+    An edge costs one access to memory: beside a node's residue, times its degree so that nothing is divided, stands the
+    limit above which it has to be pushed. While it waits in the queue, its limit is infinite.
+    """
     nodes = len(block)
-    residue, reserve = np.empty(nodes), np.empty(nodes)
-    queue, waiting = np.empty(nodes, np.int64), np.zeros(nodes, np.bool_)
+    degrees = np.maximum(indptr[1:] - indptr[:-1], 1).astype(np.float64)  # without edges nothing is passed on
+    state, reserve, queue = np.empty((nodes, 2)), np.empty(nodes), np.empty(nodes, np.int64)
     for column in range(block.shape[1]):
         reserve[:] = 0.0
         for sign in (1.0, -1.0):
             total = 0.0
             for v in range(nodes):
-                residue[v] = max(sign * block[v, column], 0.0) / powers[v]
-                total += residue[v]
+                residue = max(sign * block[v, column], 0.0) / powers[v]
+                state[v, 0] = residue * degrees[v]
+                total += residue
             if total > 0.0:
-                _push(indptr, indices, alpha, rmax * total, sign, residue, reserve, queue, waiting)
+                _push(indptr, indices, degrees, alpha, rmax * total, sign, state, reserve, queue)
                 for v in range(nodes):
-                    reserve[v] += sign * alpha * residue[v]  # of what is left, the step that stays
+                    reserve[v] += sign * alpha * state[v, 0] / degrees[v]  # of what is left, the step that stays
         for v in range(nodes):
             block[v, column] = np.float32(powers[v] * reserve[v])
 
 
 @jitable
-def _push(indptr, indices, alpha, bar, sign, residue, reserve, queue, waiting):
+def _push(indptr, indices, degrees, alpha, bar, sign, state, reserve, queue):
     """Push, first in first out, until no residue is above the bar; the queue is a ring."""
-    nodes, first, count = len(residue), 0, 0
+    nodes, first, count = len(state), 0, 0
     for v in range(nodes):
-        waiting[v] = residue[v] > bar
-        queue[count] = v
-        count += waiting[v]
-        if count == nodes:
-            break
+        state[v, 1] = bar * degrees[v]
+        if state[v, 0] > state[v, 1]:
+            queue[count], state[v, 1] = v, np.inf
+            count += 1
     while count:
         v = queue[first]
         first = first + 1 if first + 1 < nodes else 0
         count -= 1
-        waiting[v] = False
-        mass = residue[v]
-        residue[v] = 0.0
+        mass = state[v, 0] / degrees[v]
+        state[v, 0], state[v, 1] = 0.0, bar * degrees[v]
         reserve[v] += sign * alpha * mass
+        share = (1.0 - alpha) * mass
         for j in range(indptr[v], indptr[v + 1]):
             u = indices[j]
-            residue[u] += (1.0 - alpha) * mass / (indptr[u + 1] - indptr[u])
-            if residue[u] > bar and not waiting[u]:
+            state[u, 0] += share
+            if state[u, 0] > state[u, 1]:
                 last = first + count
-                queue[last if last < nodes else last - nodes] = u
-                waiting[u] = True
+                queue[last if last < nodes else last - nodes], state[u, 1] = u, np.inf
                 count += 1

@@ -30,7 +30,7 @@ PUBLISHED: dict[str, dict[str, Any]] = {  # by dataset
     "amazon2m": _AMAZON2M,
     "twin-amazon2m": _AMAZON2M,
 }
-PUSHING = 2 * 8 + 8 + 1  # bytes a node: its residue and reserve, its place in the queue, whether it waits there
+PUSHING = 5 * 8  # bytes a node: its residue, limit, reserve and degree, and a place in the queue
 
 
 class Settings(MethodSettings):

@@ -132,5 +132,5 @@ def test_published_values_are_those_of_a_dataset():
 def test_memory_counts_propagated_features_and_what_threads_push_with(monkeypatch):
     monkeypatch.setenv("GRANDPLUS_WORKERS", "2")
     size = GraphSize(nodes=10**6, edges=10**7, features=100, classes=5, stored=10**8)
-    dense, threads = 4 * 10**6 * 100, 2 * 10**6 * (8 * 16 + 25)
+    dense, threads = 4 * 10**6 * 100, 2 * 10**6 * (8 * 16 + 40)
     assert dense + threads < Settings().training_memory(size) < dense + threads + 2**29
