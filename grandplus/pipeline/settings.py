@@ -240,7 +240,7 @@ def _origins(settings: Settings, given: Values, lower: Values, card: Card) -> di
         for key in values if section in SECTIONS else ():
             origin = CARD if key in lower[section] else DEFAULT
             if key in of_authors.get(section, {}) and not (section == "train" and key in card.of_method(model)):
-                origin = f"{model}'s authors"
+                origin = f"{model}'s own"
             origins[f"{section}.{key}"] = PARAMS if key in given[section] else origin
     return origins
 
