@@ -54,6 +54,7 @@ class MethodSettings(Section, ABC):
     """The settings of a method: every value has a default."""
 
     # What its authors use for rows of Π: the matrix and values of gfpush, in place of the card's; None: any matrix.
+    # A method that has it may have values of gfpush in ``PUBLISHED``, too.
     own_rows: ClassVar[dict[str, Any] | None] = None
 
     @abstractmethod

@@ -117,7 +117,7 @@ def settings_of_card(card: str, dataset: str) -> Settings:
 def _resolved(params: dict[str, Any], card_of: Callable[[Any], Card]) -> Resolved:
     _check_plain(params)
     model = params["model"]
-    params |= {"matrix": _own_rows(model).get("matrix", params["matrix"])}
+    params |= {"matrix": (settings_of(model).Settings.own_rows or params)["matrix"]}
     matrix, card = params["matrix"], card_of(params["dataset"])
     given = {section: _given(params, section, matrix, model) for section in SECTIONS}
     lower = _lower(card, params["dataset"], model, matrix)
@@ -129,8 +129,13 @@ def _resolved(params: dict[str, Any], card_of: Callable[[Any], Card]) -> Resolve
     )
 
 
-def _own_rows(model: str) -> dict[str, Any]:
-    return settings_of(model).Settings.own_rows or {}
+def _own_values(model: str, dataset: str) -> Values:
+    """What a method brings: values of its training that suit a dataset, and those of rows that are its own."""
+    method = settings_of(model)
+    fields, published = method.Settings.model_fields, method.PUBLISHED.get(dataset, {})
+    of_rows = (method.Settings.own_rows or {}) | {key: published[key] for key in published if key not in fields}
+    of_rows.pop("matrix", None)
+    return {"gfpush": of_rows, "train": {key: published[key] for key in published if key in fields}}
 
 
 def _check_plain(params: dict[str, Any]) -> None:
@@ -198,13 +203,12 @@ def _by_key(keys: Mapping[str, Iterable[str]]) -> dict[str, list[str]]:
 
 def _lower(card: Card, dataset: str, model: str, matrix: str) -> Values:
     """What stands where params.yaml has nothing, but for the defaults."""
-    own = _own_rows(model)
-    published = settings_of(model).PUBLISHED.get(dataset, {})
+    own = _own_values(model, dataset)
     return {
         "synthetic": {},
         "preprocess": card.preprocess.model_dump(exclude_unset=True),
-        "gfpush": {key: own[key] for key in own if key != "matrix"} or card.overrides("gfpush", matrix),
-        "train": card.overrides("train", matrix) if model == OWN_METHOD else published | card.of_method(model),
+        "gfpush": own["gfpush"] or card.overrides("gfpush", matrix),
+        "train": card.overrides("train", matrix) if model == OWN_METHOD else own["train"] | card.of_method(model),
     }
 
 
@@ -235,11 +239,11 @@ def _validated(params: dict[str, Any], card: Card, values: Values) -> Settings:
 
 def _origins(settings: Settings, given: Values, lower: Values, card: Card) -> dict[str, str]:
     origins, model = dict.fromkeys(PLAIN, PARAMS), settings.model
-    of_authors = {"gfpush": _own_rows(model), "train": settings_of(model).PUBLISHED.get(settings.dataset, {})}
+    own = _own_values(model, settings.dataset)
     for section, values in settings.flat().items():
         for key in values if section in SECTIONS else ():
             origin = CARD if key in lower[section] else DEFAULT
-            if key in of_authors.get(section, {}) and not (section == "train" and key in card.of_method(model)):
+            if key in own.get(section, {}) and not (section == "train" and key in card.of_method(model)):
                 origin = f"{model}'s own"
             origins[f"{section}.{key}"] = PARAMS if key in given[section] else origin
     return origins

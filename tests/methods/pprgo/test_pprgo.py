@@ -179,6 +179,6 @@ def test_a_loss_that_is_not_finite_is_an_error(task):
 
 
 def test_its_own_rows_take_the_place_of_the_cards():
-    settings = load_settings(dataset="cora", model="pprgo", matrix="avg")
+    settings = load_settings(dataset="amazon-photo", model="pprgo", matrix="avg")
     assert settings.matrix.model_dump() == {"name": "ppr", "order": 20, "alpha": 0.25}
     assert settings.gfpush.model_dump() == {"rmax": 1e-4, "top_k": 32}
