@@ -8,7 +8,11 @@ from grandplus.methods.settings import BASE, COPIES_OF_ACTIVATIONS, COPIES_OF_PA
 from grandplus.runtime.validation import Count, Fraction, NonNegative, Positive
 
 NEEDS_ROWS = True
-PUBLISHED: dict[str, dict[str, Any]] = {}  # by dataset; the authors have tuned nothing on citation graphs
+# The authors have tuned nothing on citation graphs. Searched: of 24 random choices of alpha, top_k, lr, weight_decay,
+# dropout and hidden (Cora 30), these have the highest mean validation accuracy by exact inference over 3 trials, on all
+# three graphs.
+_SEARCHED = {"alpha": 0.05, "order": 40, "lr": 1e-2, "weight_decay": 5e-4, "dropout": 0.5}
+PUBLISHED: dict[str, dict[str, Any]] = dict.fromkeys(("cora", "citeseer", "pubmed"), _SEARCHED)  # by dataset
 
 
 class Settings(MethodSettings):
