@@ -36,7 +36,7 @@ from grandplus.evaluation.suited import suited_top_k
 from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Splits
 from grandplus.methods.protocol import Model, Scores, Task
-from grandplus.methods.registry import method_of
+from grandplus.methods.registry import check_installed, method_of
 from grandplus.methods.remaining import Course, Estimate
 from grandplus.methods.settings import MethodSettings
 from grandplus.prediction.calibration import HeldOut, mean_of
@@ -116,6 +116,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         name = type(self).__name__
         with named_as_parameters(), argument_errors(name):
             given = self._given()
+            check_installed(self._method)
             sections = sections_of(given, self._method)
             parts = {"train": train, "val": val, "test": test}
             arguments = read_arguments(graph, X, y, parts, edge_weights=self.edge_weights)

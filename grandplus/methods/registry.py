@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from grandplus import methods
@@ -50,9 +51,34 @@ def method_of(name: str) -> Method:
     ArgumentError
         There is no such method.
     GrandPlusError
-        Its module can't be imported, or lacks something.
+        Its module can't be imported, or lacks something; or its layers are from a package that is not installed.
     """
+    check_installed(name)
     return cast("Method", _module(name, "method", "fit", "Model"))
+
+
+def check_installed(name: str) -> None:
+    """Check that the package of a method's layers is there, before any work is done for it; this imports no torch.
+
+    Parameters
+    ----------
+    name : str
+        Of the method.
+
+    Raises
+    ------
+    ArgumentError
+        There is no such method.
+    GrandPlusError
+        The package is not installed.
+
+    Examples
+    --------
+    >>> check_installed("sgc")
+    """
+    package = settings_of(name).Settings.layers_from
+    if package and find_spec(package) is None:
+        raise GrandPlusError(f"{name} needs {package}, which is not installed", fix="pip install 'grandplus[compared]'")
 
 
 def name_of(settings: object) -> str:
@@ -81,9 +107,6 @@ def _module(name: str, part: str, *needed: str) -> Any:
     try:
         module = importlib.import_module(full)
     except (ImportError, SyntaxError) as error:
-        if isinstance(error, ImportError) and (error.name or "").partition(".")[0] == "torch_geometric":
-            found, fix = f"{name} needs PyTorch Geometric, which is not installed", "pip install 'grandplus[compared]'"
-            raise GrandPlusError(found, fix=fix) from None
         raise GrandPlusError(f"can't be imported: {error}", where=full, fix="mend it, or remove its folder") from None
     for member in needed:
         if not hasattr(module, member):

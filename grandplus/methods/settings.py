@@ -56,6 +56,8 @@ class MethodSettings(Section, ABC):
     # What its authors use for rows of Π: the matrix and values of gfpush, in place of the card's; None: any matrix.
     # A method that has it may have values of gfpush in ``PUBLISHED``, too.
     own_rows: ClassVar[dict[str, Any] | None] = None
+    # The package that its layers are from, if that is one of the extra "compared".
+    layers_from: ClassVar[str | None] = None
 
     @abstractmethod
     def parameters(self, features: int, classes: int) -> int:

@@ -19,7 +19,7 @@ from grandplus.graph.adjacency import Adjacency
 from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Split, Splits
 from grandplus.methods.protocol import Task, Trained
-from grandplus.methods.registry import method_of
+from grandplus.methods.registry import check_installed, method_of
 from grandplus.pipeline.card import CATALOG, OWN_METHOD
 from grandplus.pipeline.dependencies import code_of
 from grandplus.pipeline.files import get_files
@@ -114,6 +114,7 @@ def prepare(case: Case, trials: int) -> Prepared:
         How many splits to draw.
     """
     settings = case.settings(trials)
+    check_installed(settings.model)
     folder = graph_folder(settings)
     graph, splits = _load(folder)
     rows = None

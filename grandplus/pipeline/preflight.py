@@ -6,7 +6,8 @@ import shutil
 from pathlib import Path
 
 from grandplus.graph.fitted import OF_NEIGHBORS, STANDARDIZED
-from grandplus.methods.settings import BASE, GraphSize
+from grandplus.methods.registry import check_installed
+from grandplus.methods.settings import GraphSize
 from grandplus.pipeline.settings import Settings
 from grandplus.runtime import environment
 from grandplus.runtime.errors import GrandPlusError
@@ -14,7 +15,7 @@ from grandplus.runtime.sizes import size_text
 
 
 def check_resources(settings: Settings, folder: Path) -> None:
-    """Compare lower bounds of what the stages take with the memory and the disk at hand.
+    """Look for the method's package, and compare lower bounds of what stages take with the memory and disk at hand.
 
     Parameters
     ----------
@@ -25,8 +26,9 @@ def check_resources(settings: Settings, folder: Path) -> None:
     Raises
     ------
     GrandPlusError
-        There is too little; names what needs it.
+        The package is not installed, or there is too little; names what needs it.
     """
+    check_installed(settings.model)
     size = _size(settings)
     if size is not None:
         _check_memory(settings, size)
@@ -36,7 +38,7 @@ def check_resources(settings: Settings, folder: Path) -> None:
 def _check_memory(settings: Settings, size: GraphSize) -> None:
     memory = {
         "edges in both directions": 8 * size.edges,
-        f"training of one {settings.model}": settings.train.training_memory(size) - BASE,
+        f"training of one {settings.model}": settings.train.training_memory(size),
         "standardized features": 4 * size.nodes * size.features * (settings.preprocess.features in STANDARDIZED),
         "one trial's probabilities": 4 * size.nodes * size.classes,
     }

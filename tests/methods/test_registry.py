@@ -1,6 +1,7 @@
 """Methods are found by their folders, and each has what the pipeline asks for."""
 
 import inspect
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -94,7 +95,7 @@ def test_settings_import_no_torch():
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
-@pytest.mark.parametrize("name", ["gcn", "gat", "appnp", "gcnii"])
+@pytest.mark.parametrize("name", [name for name in NAMES if settings_of(name).Settings.layers_from])
 def test_without_its_extra_a_method_of_layers_says_what_to_install(name, monkeypatch):
     for module in [module for module in sys.modules if module.partition(".")[0] == "torch_geometric"]:
         monkeypatch.delitem(sys.modules, module)
@@ -103,8 +104,16 @@ def test_without_its_extra_a_method_of_layers_says_what_to_install(name, monkeyp
     assert settings_of(name).Settings()
     with pytest.raises(GrandPlusError) as error:
         method_of(name)
-    expected = f"{name} needs PyTorch Geometric, which is not installed; pip install 'grandplus[compared]'"
+    expected = f"{name} needs torch_geometric, which is not installed; pip install 'grandplus[compared]'"
     assert str(error.value) == expected
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_method_says_which_package_its_layers_are_from(name):
+    code = "\n".join(file.read_text() for file in (Path(methods.__file__).parent / name).glob("*.py"))
+    assert ("torch_geometric" in re.findall(r"^(?:from|import) (\w+)", code, re.MULTILINE)) == (
+        settings_of(name).Settings.layers_from == "torch_geometric"
+    )
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from collections import namedtuple
 from pathlib import Path
 
 import pytest
 
 from grandplus.datasets.source import Expect
+from grandplus.methods.registry import NAMES
+from grandplus.methods.settings import BASE, GraphSize
 from grandplus.pipeline.preflight import check_resources
 from grandplus.pipeline.settings import Settings, load_settings
 from grandplus.runtime.errors import GrandPlusError
@@ -28,12 +31,12 @@ def cora(**changes: object) -> Settings:
 @pytest.mark.parametrize(
     ("changes", "needed", "what"),
     [
-        ({}, 8 * 10**7, "edges in both directions"),
+        ({"edges": 10**8}, 8 * 10**8, "edges in both directions"),
         ({"preprocess": "standardize"}, 4 * 10**9, "standardized features"),
         ({"preprocess": "standardized-adjacency", "features": None}, 4 * 10**12, "standardized features"),
-        (  # five copies of the parameters, four of a batch's layers
+        (  # a process, five copies of the parameters, four of a batch's layers
             {"hidden": 10_000},
-            4 * (5 * (1001 * 10_000 + 10_001 * 10) + 4 * 2 * 150 * (10_000 + 10)),
+            BASE + 4 * (5 * (1001 * 10_000 + 10_001 * 10) + 4 * 2 * 150 * (10_000 + 10)),
             "training of one grandplus",
         ),
         ({"classes": 1000}, 4 * 10**9, "one trial's probabilities"),
@@ -46,13 +49,37 @@ def test_memory(monkeypatch, tmp_path, changes, needed, what):
         settings = settings.model_copy(update={"preprocess": chosen})
     if "hidden" in changes:
         settings = settings.model_copy(update={"train": settings.train.model_copy(update=changes)})
-    counts = {key: value for key, value in changes.items() if key in ("classes", "features")}
+    counts = {key: value for key, value in changes.items() if key in ("classes", "features", "edges")}
     settings = settings.model_copy(update={"expect": settings.expect.model_copy(update=counts)})
     monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(10**15, 0, 10**15))
     monkeypatch.setenv("GRANDPLUS_MEMORY", str(needed))
     check_resources(settings, tmp_path)
     monkeypatch.setenv("GRANDPLUS_MEMORY", str(needed - 1))
     with pytest.raises(GrandPlusError, match=rf"the {what} on cora would take {size_text(needed)}; expected at most"):
+        check_resources(settings, tmp_path)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_no_training_of_the_method_fits_in_is_refused_before_the_run(monkeypatch, tmp_path, name):
+    settings = load_settings(ROOT, dataset="cora", model=name, matrix="avg")
+    expect = settings.expect
+    size = GraphSize(expect.nodes, expect.edges, expect.features, expect.classes, 0)
+    needed = settings.train.training_memory(size)
+    monkeypatch.setenv("GRANDPLUS_MEMORY", str(needed))
+    check_resources(settings, tmp_path)
+    monkeypatch.setenv("GRANDPLUS_MEMORY", str(needed - 1))
+    with pytest.raises(GrandPlusError, match=f"the training of one {name} on cora would take {size_text(needed)}"):
+        check_resources(settings, tmp_path)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_method_whose_package_is_missing_is_refused_before_the_run(monkeypatch, tmp_path, name):
+    monkeypatch.setitem(sys.modules, "torch_geometric", None)  # as if it was not installed
+    settings = load_settings(ROOT, dataset="cora", model=name, matrix="avg")
+    if settings.train.layers_from is None:
+        check_resources(settings, tmp_path)
+        return
+    with pytest.raises(GrandPlusError, match=f"^{name} needs torch_geometric, which is not installed; pip install"):
         check_resources(settings, tmp_path)
 
 
@@ -70,10 +97,10 @@ def test_disk(monkeypatch, tmp_path):
 
 
 def test_a_synthetic_graph_is_known_by_its_recipe(monkeypatch, tmp_path):
-    monkeypatch.setenv("GRANDPLUS_MEMORY", "10MB")
+    monkeypatch.setenv("GRANDPLUS_MEMORY", str(BASE + 10**7))
     twin = load_settings(ROOT, dataset="twin-reddit", synthetic={"scale": 0.001})
     check_resources(twin.model_copy(update={"train": twin.train.model_copy(update={"hidden": 8})}), tmp_path)
-    with pytest.raises(GrandPlusError, match="the edges in both directions on twin-reddit would take"):
+    with pytest.raises(GrandPlusError, match="on twin-reddit would take"):
         check_resources(load_settings(ROOT, dataset="twin-reddit"), tmp_path)
 
 

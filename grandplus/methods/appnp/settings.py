@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
@@ -15,6 +15,8 @@ PUBLISHED: dict[str, dict[str, Any]] = {}  # by dataset; the defaults are what t
 
 class Settings(MethodSettings):
     """The defaults are those of the authors' program."""
+
+    layers_from: ClassVar[str | None] = "torch_geometric"
 
     lr: Positive = 1e-2  # Adam's learning rate
     weight_decay: NonNegative = 5e-3  # coupled (L2), on the first layer alone

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from grandplus.methods.settings import GraphSize, MethodSettings, full_batch_memory
 from grandplus.runtime.validation import Count, Fraction, NonNegative, Positive
@@ -13,6 +13,8 @@ PUBLISHED: dict[str, dict[str, Any]] = {}  # by dataset; the defaults are what t
 
 class Settings(MethodSettings):
     """The defaults are those of the authors' program."""
+
+    layers_from: ClassVar[str | None] = "torch_geometric"
 
     lr: Positive = 1e-2  # Adam's learning rate
     weight_decay: NonNegative = 5e-4  # coupled (L2), on the first layer alone

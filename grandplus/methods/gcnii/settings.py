@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from grandplus.methods.settings import GraphSize, MethodSettings, full_batch_memory
 from grandplus.runtime.validation import Count, Fraction, NonNegative, Positive
@@ -22,6 +22,8 @@ PUBLISHED: dict[str, dict[str, Any]] = {  # by dataset
 
 class Settings(MethodSettings):
     """The defaults are what the authors use on Cora."""
+
+    layers_from: ClassVar[str | None] = "torch_geometric"
 
     lr: Positive = 1e-2  # Adam's learning rate
     weight_decay: NonNegative = 5e-4  # coupled (L2), of the first and the last layer, which are dense
