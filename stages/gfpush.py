@@ -13,7 +13,7 @@ from grandplus.runtime.progress import progress
 def work(settings: Settings) -> None:
     with output("gfpush", settings) as folder:
         if not settings.needs_rows:
-            print(f"gfpush: {settings.model} needs no rows of Π, so matrix has no effect", flush=True)
+            print(f"gfpush: {settings.model} needs no rows of Π; matrix has an effect on baselines alone", flush=True)
             return  # an empty list of files stays in the folder
         adjacency, nodes = Adjacency.load(GRAPH), Splits.load(GRAPH).needing_rows()
         total = len(list(shards(len(nodes))))

@@ -157,13 +157,13 @@ def _given(params: dict[str, Any], section: str, matrix: str, model: str) -> dic
     users = _users(section)
     check_known(own, set(users), PARAMS, f"{section}.")
     given = {key: value for key, value in own.items() if value is not None}
+    if not settings_of(model).NEEDS_ROWS:
+        _check_no_rows(section, given, matrix, model)
     kind, chosen = ("model", model) if section == "train" else ("matrix", matrix)
     for key, value in given.items():
         if users[key] and chosen not in users[key]:
             found = f"{section}.{key} = {value} has no effect, as {kind} is {chosen}"
             raise GrandPlusError(found, where=PARAMS, fix=f"set it to null, or {kind} to {' or '.join(users[key])}")
-    if not settings_of(model).NEEDS_ROWS:
-        _check_no_rows(section, given, matrix, model)
     return given
 
 

@@ -504,7 +504,11 @@ def test_a_setting_of_rows_has_no_effect_on_a_method_without_rows(checkout):
     weights = {"matrix": "custom", "gfpush.weights": [0.5, 0.5], "gfpush.order": None}
     change(checkout / "params.yaml", {"gfpush.order": None, "preprocess.unlabelled": 0})
     assert refusal(checkout) == f"params.yaml: preprocess.unlabelled = 0 has no effect, as model is sgc; {fix}"
-    change(checkout / "params.yaml", {"preprocess.unlabelled": None})
+    change(
+        checkout / "params.yaml", {"preprocess.unlabelled": None, "gfpush.alpha": 0.2}
+    )  # and no other matrix mends it
+    assert refusal(checkout) == f"params.yaml: gfpush.alpha = 0.2 has no effect, as model is sgc; {fix}"
+    change(checkout / "params.yaml", {"gfpush.alpha": None})
     assert load(checkout, **weights).model == "sgc"  # custom can't be without them
 
 

@@ -79,6 +79,8 @@ def code_of(stage: str, model: str) -> set[str]:
     read = read_stage(stage, settings(model)).settings
     others = {file for file, section in SECTIONS.items() if section not in read}
     needed, waiting = set(), {f"stages/{stage}.py"}
+    if stage in ("gfpush", "baselines"):
+        needed.add(f"grandplus/methods/{model}/settings.py")  # which may have a matrix of its own
     while waiting:
         file = waiting.pop()
         if file in needed | EXEMPT:
@@ -119,6 +121,12 @@ def test_of_the_methods_a_stage_depends_on_the_chosen_one(stage):
     for model in NAMES:
         below = [Path(file).parts[2:] for file in code_named(stage, model) if file.startswith("grandplus/methods/")]
         assert {folder for folder, *files in below if files} == {model}
+
+
+@pytest.mark.parametrize("stage", ["gfpush", "baselines"])
+def test_what_is_made_by_a_matrix_depends_on_the_method_as_it_may_have_its_own(stage):
+    assert settings("pprgo").matrix != settings("gcn").matrix
+    assert "model" in read_stage(stage, settings("gcn")).settings
 
 
 @pytest.mark.parametrize("stage", STAGES)
