@@ -16,7 +16,7 @@ from typing import Any
 from benchmarks.summary import add_run
 from grandplus import __version__
 
-PARTS = ("gfpush", "power", "training", "embedding", "answers", "one_trial")
+PARTS = ("gfpush", "power", "training", "training_threads", "embedding", "answers", "one_trial")
 
 
 def main() -> int:

@@ -24,6 +24,7 @@ RATIOS = {
     "to_scipy": Ratio("speed of exact products, to scipy", True),
     "to_torch": Ratio("speed of exact products, to PyTorch", True),
     "times_faster": Ratio("speed of a training step, to plain PyTorch", True),
+    "speed_up": Ratio("speed of a training on two cores, to one", True),
     "to_plain": Ratio("speed of one prediction, to rows and models step by step", True),
     "to_plain_trial": Ratio("speed of a whole trial, to hash maps, plain PyTorch and scipy", True),
     "to_reference": Ratio("time of a step with 2.78 million features, to 28,000", False),
