@@ -1,0 +1,112 @@
+"""Each method is trained for some epochs on imported graphs of kinds that users have, by the pipeline's own steps."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+
+import grandplus as gp
+from grandplus.datasets.raw import read_files
+from grandplus.graph.graph import Graph
+from grandplus.graph.splits import Splits
+from grandplus.methods.files import load_model
+from grandplus.methods.fitting import fit
+from grandplus.methods.protocol import Task
+from grandplus.methods.registry import NAMES
+from grandplus.pipeline.card import CATALOG
+from grandplus.pipeline.graphs import make_graph
+from grandplus.pipeline.rows import make_rows
+from grandplus.pipeline.settings import Settings, load_settings
+from grandplus.propagation.rows import Rows
+
+ROOT = Path(__file__).resolve().parents[2]
+NODES, ISOLATED = 30, 29
+EPOCHS = 3
+CLASSES = np.array(["a", "b", "c"])[np.arange(NODES) % 3]
+
+
+def edges():
+    """Nodes 0 to 28 are a ring with chords; 29 has no edge."""
+    nodes = np.arange(ISOLATED)
+    return np.array([[*nodes, *nodes], [*(nodes + 1) % ISOLATED, *(nodes + 3) % ISOLATED]])
+
+
+def features(kind):
+    rng = np.random.default_rng(0)
+    informative = np.eye(3, 12)[np.arange(NODES) % 3]
+    if kind == "sparse":
+        return sp.csr_array(informative + (rng.random((NODES, 12)) < 0.1))
+    return {
+        "dense": informative + rng.normal(size=(NODES, 12)),  # with negative values
+        "one": np.arange(NODES)[:, None] % 3 + rng.random((NODES, 1)),
+        "with a node without features": (informative + rng.random((NODES, 12))) * (np.arange(NODES) != 5)[:, None],
+    }[kind]
+
+
+GRAPHS = {
+    "sparse": ("sparse", CLASSES, {}),
+    "dense": ("dense", CLASSES, {}),
+    "as they are": ("dense", CLASSES, {"features": "as-is"}),
+    "one feature": ("one", CLASSES, {"features": "as-is"}),
+    "a node without features": ("with a node without features", CLASSES, {"features": "row-normalize"}),
+    "a class of two nodes": ("sparse", np.where(np.arange(NODES) < 2, "rare", CLASSES), {}),
+    "unlabelled nodes": ("sparse", np.where(np.arange(NODES) % 4 == 3, "", CLASSES), {}),
+}
+
+
+@pytest.fixture(scope="module", params=GRAPHS)
+def dataset(request, tmp_path_factory) -> tuple[Path, Graph, Splits]:
+    """The checkout that has its card, and what preprocessing makes of it."""
+    kind, labels, preprocess = GRAPHS[request.param]
+    checkout = tmp_path_factory.mktemp("checkout")
+    (checkout / CATALOG).mkdir(parents=True)
+    for name in ("params.yaml", "dvc.yaml"):
+        shutil.copy(ROOT / name, checkout)
+    few = {"train_per_class": 3, "val_per_class": 3, "shortage": "shrink"}
+    gp.save_dataset("mine", edges(), features(kind), list(labels), root=checkout, **few, **preprocess)
+    settings = settings_of(checkout, "grandplus")
+    raw = read_files(checkout / "data" / "own", "edges-npz", ["mine.npz"], settings.source)
+    return checkout, *make_graph(raw, settings)
+
+
+def settings_of(checkout: Path, method: str) -> Settings:
+    epochs = "max_epochs" if method == "grandplus" else "epochs"
+    return load_settings(checkout, dataset="mine", model=method, train={epochs: EPOCHS}, trials=1)
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    """As a trial has it: on busy cores, threads that wait for each other take much longer than so small a network."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_method_is_trained_kept_and_used(name, dataset, tmp_path):
+    checkout, graph, splits = dataset
+    settings, split = settings_of(checkout, name), splits.of(0)
+    rows = None
+    if settings.needs_rows:
+        list(make_rows(settings, graph.adjacency, splits.needing_rows(), tmp_path))
+        rows = Rows.load(tmp_path, graph.adjacency.fingerprint)
+    trained = fit(Task(graph, split, rows), settings.train)
+    probabilities = trained.model.predict_proba(graph)
+    assert probabilities.shape == (NODES, len(graph.classes))
+    assert probabilities.dtype == np.float32
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1, atol=1e-5)
+    assert all(np.isfinite(scores).all() for scores in trained.history.values())
+    right = probabilities[split.val].argmax(axis=1) == graph.labels[split.val]
+    if rows is None:  # else inference is by Π itself
+        assert trained.model.info["val_accuracy"] == pytest.approx(right.mean(), abs=1e-6)
+    trained.model.save(tmp_path / "model.safetensors")
+    again = load_model(tmp_path / "model.safetensors")
+    assert again.predict_proba(graph).tobytes() == probabilities.tobytes()
+    assert again.settings == settings.train
