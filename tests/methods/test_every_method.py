@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -76,17 +75,10 @@ def dataset(request, tmp_path_factory) -> tuple[Path, Graph, Splits]:
 
 
 def settings_of(checkout: Path, method: str) -> Settings:
-    epochs = "max_epochs" if method == "grandplus" else "epochs"
-    return load_settings(checkout, dataset="mine", model=method, train={epochs: EPOCHS}, trials=1)
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    """As a trial has it: on busy cores, threads that wait for each other take much longer than so small a network."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+    short = {"grandplus": {"max_epochs": EPOCHS}, "gcnii": {"epochs": EPOCHS, "layers": 4}}.get(
+        method, {"epochs": EPOCHS}
+    )
+    return load_settings(checkout, dataset="mine", model=method, train=short, trials=1)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -97,7 +89,10 @@ def test_a_method_is_trained_kept_and_used(name, dataset, tmp_path):
     if settings.needs_rows:
         list(make_rows(settings, graph.adjacency, splits.needing_rows(), tmp_path))
         rows = Rows.load(tmp_path, graph.adjacency.fingerprint)
-    trained = fit(Task(graph, split, rows), settings.train)
+    threads, seen = torch.get_num_threads(), list[int]()
+    trained = fit(Task(graph, split, rows), settings.train, watch=lambda _: seen.append(torch.get_num_threads()))
+    assert torch.get_num_threads() == threads
+    assert name == "grandplus" or set(seen) == {1}  # whose sums do not depend on it
     probabilities = trained.model.predict_proba(graph)
     assert probabilities.shape == (NODES, len(graph.classes))
     assert probabilities.dtype == np.float32

@@ -50,24 +50,24 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
     labels = torch.from_numpy(np.asarray(graph.labels)[split.train]).to(device)
     with seeded(task):
         linear = Model.make(settings, propagated.shape[1], len(graph.classes)).to(device)
-    adam = torch.optim.Adam(linear.parameters(), lr=settings.lr, weight_decay=settings.weight_decay)
+        adam = torch.optim.Adam(linear.parameters(), lr=settings.lr, weight_decay=settings.weight_decay)
 
-    def epoch() -> float:
-        adam.zero_grad()
-        loss = F.cross_entropy(linear(inputs["train"]), labels)
-        loss.backward()  # type: ignore[no-untyped-call]
-        adam.step()
-        return loss.item()
+        def epoch() -> float:
+            adam.zero_grad()
+            loss = F.cross_entropy(linear(inputs["train"]), labels)
+            loss.backward()  # type: ignore[no-untyped-call]
+            adam.step()
+            return loss.item()
 
-    course = train(
-        linear,
-        task,
-        epoch=epoch,
-        evaluate=lambda: torch.cat([linear(part) for part in inputs.values()]),
-        epochs=settings.epochs,
-        stopping=LastWeights(),
-        watch=watch,
-    )
+        course = train(
+            linear,
+            task,
+            epoch=epoch,
+            evaluate=lambda: torch.cat([linear(part) for part in inputs.values()]),
+            epochs=settings.epochs,
+            stopping=LastWeights(),
+            watch=watch,
+        )
     return Model.trained(linear, course, task, settings, info)
 
 
