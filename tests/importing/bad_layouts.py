@@ -218,7 +218,7 @@ CASES: dict[str, tuple[dict[str, bytes], list[str], int, list[str]]] = {
     ),
     "PyTorch: a tensor that repeats what is stored once": (
         tensors(x=torch.ones(1).expand(10**6, 10**6)), FEW, 2,
-        ["d.pt, x: is torch.float32 1000000 x 1000000; expected at most 100,000,000 bytes"],
+        ["d.pt, x: is torch.float32 1000000 x 1000000; expected at most 400,000,000 bytes"],
     ),
     "PyTorch: weights": (
         tensors(edge_attr=torch.ones(NODES)),

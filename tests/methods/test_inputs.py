@@ -6,7 +6,7 @@ import scipy.sparse as sp
 import torch
 from small_graph import normalized, small_graph
 
-from grandplus.methods.full_batch import _symmetric_product, normalized_matrix
+from grandplus.methods.full_batch import normalized_matrix, symmetric_product
 from grandplus.methods.inputs import InputLinear, SparseInput, csr_tensor, dropout, sparse_input
 
 CPU = torch.device("cpu")
@@ -29,7 +29,7 @@ def test_gradients_of_a_product_with_a_symmetric_matrix_are_those_by_differences
     matrix = double(normalized_matrix(small_graph().adjacency))
     x = torch.rand(matrix.shape[0], 2, dtype=torch.float64, requires_grad=True)
     tensor = csr_tensor(matrix, torch.from_numpy(matrix.data))
-    assert torch.autograd.gradcheck(lambda given: _symmetric_product(tensor, given), x)
+    assert torch.autograd.gradcheck(lambda given: symmetric_product(tensor, given), x)
     np.testing.assert_allclose((tensor @ x).detach(), normalized(small_graph()) @ x.detach().numpy(), atol=1e-7)
 
 

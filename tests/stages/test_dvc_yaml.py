@@ -79,8 +79,8 @@ def code_of(stage: str, model: str) -> set[str]:
     read = read_stage(stage, settings(model)).settings
     others = {file for file, section in SECTIONS.items() if section not in read}
     needed, waiting = set(), {f"stages/{stage}.py"}
-    if stage in ("gfpush", "baselines"):
-        needed.add(f"grandplus/methods/{model}/settings.py")  # which may have a matrix of its own
+    if stage in ("gfpush", "baselines"):  # whichever method is chosen, or one that there isn't would be DVC's error
+        needed |= {f"grandplus/methods/{name}/settings.py" for name in NAMES if settings_of(name).Settings.own_rows}
     while waiting:
         file = waiting.pop()
         if file in needed | EXEMPT:

@@ -130,7 +130,13 @@ def test_switching_back_comes_from_the_cache(project):
 def test_another_method_runs_from_the_rows_on(project):
     """It needs none of them, so the stage leaves an empty folder."""
     changes = ("model=sgc", "train.max_epochs=null", "train.epochs=3")
-    assert project.ran("exp", "run", *(f"-S{change}" for change in changes)) == ["gfpush", "train", "infer", "evaluate"]
+    assert project.ran("exp", "run", *(f"-S{change}" for change in changes)) == [
+        "gfpush",
+        "baselines",
+        "train",
+        "infer",
+        "evaluate",
+    ]
     assert [file.name for file in (project.folder / "data/rows").iterdir()] == ["SHA256SUMS"]
     assert load_model(project.folder / "data/model/trial-00000.safetensors").method == "sgc"
     assert "sgc" in project.grandplus("results")
