@@ -23,7 +23,7 @@ from grandplus.methods import protocol
 from grandplus.methods.inputs import SparseInput, csr_tensor, input_of
 from grandplus.methods.protocol import Task, Trained
 from grandplus.methods.stopping import Stopping
-from grandplus.methods.training import Watch, seeded, train, watched_nodes
+from grandplus.methods.training import Watch, labels_of, seeded, train, trained, watched_nodes
 
 
 class Inputs(NamedTuple):
@@ -137,7 +137,7 @@ def fit_full_batch(
     graph, device = task.graph, torch.device(task.device)
     width, inputs = int(graph.features.shape[1]), model.inputs_of(graph, device)
     nodes, watched = (torch.tensor(part, device=device) for part in (task.split.train, watched_nodes(task)))
-    labels = torch.tensor(graph.labels[task.split.train], device=device)
+    labels = labels_of(task, task.split.train)
     with seeded(task):
         network = model.make(settings, width, len(graph.classes)).to(device)
         steps = optimizer(network)
@@ -158,10 +158,7 @@ def fit_full_batch(
             stopping=stopping,
             watch=watch,
         )
-    common: Any = {"classes": graph.classes, "settings": settings, "preprocessing": graph.fitted.to_json()}
-    return Trained(
-        model(network=network, width=width, info={**(info or {}), **course.outcome}, **common), course.history
-    )
+    return trained(model, task, settings, course, info, network=network, width=width)
 
 
 def normalized(adjacency: Adjacency) -> Tensor:

@@ -15,8 +15,7 @@ from torch import Tensor, nn
 from grandplus.graph.features import blocks_of
 from grandplus.graph.graph import Graph
 from grandplus.methods import protocol
-from grandplus.methods.protocol import Task, Trained
-from grandplus.methods.training import Course
+from grandplus.methods.protocol import Task
 from grandplus.propagation.columns import propagate_symmetric
 from grandplus.propagation.plan import Plan, plan
 
@@ -115,21 +114,6 @@ class PropagatedModel(protocol.Model):
         graph, width = task.graph, int(task.graph.features.shape[1])
         parameters = 4 * settings.parameters(width, len(graph.classes))
         return cls.propagated(graph, settings, plan(graph, width, parameters), on_cluster=False)
-
-    @classmethod
-    def trained(
-        cls, network: nn.Module, course: Course, task: Task, settings: Any, info: dict[str, Any] | None
-    ) -> Trained:
-        """What training of a network leaves."""
-        model = cls(
-            classes=task.graph.classes,
-            settings=settings,
-            preprocessing=task.graph.fitted.to_json(),
-            info={**(info or {}), **course.outcome},
-            network=network,
-            width=int(task.graph.features.shape[1]),
-        )
-        return Trained(model, course.history)
 
 
 def smooth(graph: Graph, weights: ArrayLike, plan: Plan, *, on_cluster: bool) -> NDArray[np.float32]:

@@ -10,9 +10,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from grandplus.methods.protocol import Scores, Task
+from grandplus.methods.protocol import Model, Scores, Task, Trained
 from grandplus.methods.scores import part_scores
 from grandplus.methods.stopping import Stopping
 from grandplus.runtime.errors import GrandPlusError
@@ -70,7 +71,7 @@ def train(
     """
     split, history, outcome = task.split, dict[str, list[float]](), dict[str, Any]()
     parts = {"train": slice(len(split.train)), "val": slice(len(split.train), None)}
-    labels = torch.from_numpy(np.asarray(task.graph.labels)[watched_nodes(task)]).to(task.device)
+    labels = labels_of(task, watched_nodes(task))
     kept: dict[str, Tensor] = {}
     for step in range(epochs):
         network.train()
@@ -97,6 +98,33 @@ def train(
     network.load_state_dict(kept)
     network.eval()
     return Course(history, {"steps": step + 1, **outcome})
+
+
+def trained(
+    model: type[Model], task: Task, settings: Any, course: Course, info: dict[str, Any] | None, **own: Any
+) -> Trained:
+    """What training leaves.
+
+    Parameters
+    ----------
+    model : type
+        The method's model.
+    task : Task
+    settings : MethodSettings
+    course : Course
+    info : dict or None
+        What else to note in the model.
+    **own
+        The attributes that this model has beside those of all models.
+    """
+    graph, noted = task.graph, {**(info or {}), **course.outcome}
+    common: Any = {"settings": settings, "preprocessing": graph.fitted.to_json(), "info": noted}
+    return Trained(model(classes=graph.classes, **common, **own), course.history)
+
+
+def labels_of(task: Task, nodes: NDArray[np.int64]) -> Tensor:
+    """Class numbers of some nodes, on the task's device: int64 (b,)."""
+    return torch.from_numpy(np.asarray(task.graph.labels)[nodes]).to(task.device)
 
 
 def watched_nodes(task: Task) -> np.ndarray[Any, np.dtype[np.int64]]:

@@ -26,7 +26,7 @@ from grandplus.methods.fastgcn.settings import Settings
 from grandplus.methods.inputs import csr_tensor, input_of, multiply, sparse_input
 from grandplus.methods.protocol import Task, Trained
 from grandplus.methods.stopping import RisingLoss
-from grandplus.methods.training import Watch, batches, seeded, train, watched_nodes
+from grandplus.methods.training import Watch, batches, seeded, train, trained, watched_nodes
 from grandplus.methods.two_layers import TwoLayers, to_probabilities
 from grandplus.propagation.columns import propagate_symmetric
 from grandplus.propagation.plan import Plan, plan
@@ -90,8 +90,7 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
             stopping=RisingLoss(settings.window, recent=2),
             watch=watch,
         )
-    common: Any = {"classes": graph.classes, "settings": settings, "preprocessing": graph.fitted.to_json()}
-    return Trained(Model(network=network, info={**(info or {}), **course.outcome}, **common), course.history)
+    return trained(Model, task, settings, course, info, network=network)
 
 
 def propagate_some(graph: Graph, neighbourhoods: Neighbourhoods, nodes: NDArray[np.int64]) -> Features:

@@ -23,7 +23,7 @@ from grandplus.methods.gbp.settings import Settings
 from grandplus.methods.propagated import PropagatedModel
 from grandplus.methods.protocol import Task, Trained
 from grandplus.methods.stopping import Patience
-from grandplus.methods.training import Watch, batches, seeded, train, watched_nodes
+from grandplus.methods.training import Watch, batches, labels_of, seeded, train, trained, watched_nodes
 from grandplus.propagation.plan import Plan
 from grandplus.runtime.errors import GrandPlusError
 
@@ -51,7 +51,7 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
         found = "each batch is of one training node, and BatchNorm needs two"
         raise GrandPlusError(found, fix="label more nodes, raise train.batch_labelled, or set train.batchnorm to false")
     watched = torch.from_numpy(Model.inputs_of(task, settings)[watched_nodes(task)]).to(device)
-    labels = torch.from_numpy(np.asarray(graph.labels)[task.split.train]).to(device)
+    labels = labels_of(task, task.split.train)
     with seeded(task) as rng:
         network = Model.make(settings, watched.shape[1], len(graph.classes)).to(device)
         adam = torch.optim.Adam(network.parameters(), lr=settings.lr, weight_decay=settings.weight_decay)
@@ -77,7 +77,8 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
             stopping=Patience(settings.patience, watched="accuracy", kept="accuracy", ties=False),
             watch=watch,
         )
-    return Model.trained(network, course, task, settings, info)
+    width = int(task.graph.features.shape[1])
+    return trained(Model, task, settings, course, info, network=network, width=width)
 
 
 class GBP(nn.Module):

@@ -29,7 +29,7 @@ from grandplus.methods.propagated import PropagatedModel, smooth
 from grandplus.methods.protocol import Task, Trained
 from grandplus.methods.settings import GraphSize
 from grandplus.methods.stopping import Patience
-from grandplus.methods.training import Watch, seeded, train, watched_nodes
+from grandplus.methods.training import Watch, labels_of, seeded, train, trained, watched_nodes
 from grandplus.propagation.matrices import Average
 from grandplus.propagation.plan import Plan
 
@@ -54,7 +54,7 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
     """
     graph, device = task.graph, torch.device(task.device)
     nodes = torch.tensor(task.split.train).to(device)
-    labels = torch.from_numpy(np.asarray(graph.labels)[task.split.train]).to(device)
+    labels = labels_of(task, task.split.train)
     watched = torch.from_numpy(Model.inputs_of(task, settings)[watched_nodes(task)]).to(device)
     with seeded(task) as rng:
         network = Model.make(settings, watched.shape[1], len(graph.classes)).to(device)
@@ -79,7 +79,8 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
             stopping=Patience(settings.patience, watched="either", kept="loss"),
             watch=watch,
         )
-    return Model.trained(network, course, task, settings, info)
+    width = int(task.graph.features.shape[1])
+    return trained(Model, task, settings, course, info, network=network, width=width)
 
 
 class GRAND(nn.Module):

@@ -36,7 +36,7 @@ from grandplus.methods.graphsaint.settings import Settings
 from grandplus.methods.inputs import SparseInput, input_of
 from grandplus.methods.protocol import Task, Trained
 from grandplus.methods.stopping import Patience
-from grandplus.methods.training import Watch, seeded, train, watched_nodes
+from grandplus.methods.training import Watch, seeded, train, trained, watched_nodes
 
 
 def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, watch: Watch = None) -> Trained:
@@ -80,10 +80,7 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
             stopping=Patience(0, watched="accuracy", kept="accuracy"),
             watch=watch,
         )
-    common: Any = {"classes": graph.classes, "settings": settings, "preprocessing": graph.fitted.to_json()}
-    return Trained(
-        Model(network=network, width=width, info={**(info or {}), **course.outcome}, **common), course.history
-    )
+    return trained(Model, task, settings, course, info, network=network, width=width)
 
 
 class Batch(NamedTuple):

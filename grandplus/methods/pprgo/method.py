@@ -29,7 +29,7 @@ from grandplus.methods.inputs import SparseInput, input_of, multiply, sparse_inp
 from grandplus.methods.pprgo.settings import Settings
 from grandplus.methods.protocol import Task, Trained
 from grandplus.methods.stopping import LastWeights
-from grandplus.methods.training import Watch, batches, seeded, train, watched_nodes
+from grandplus.methods.training import Watch, batches, labels_of, seeded, train, trained, watched_nodes
 from grandplus.methods.two_layers import TwoLayers, to_probabilities
 from grandplus.propagation.columns import propagate_symmetric
 from grandplus.propagation.plan import Plan, plan
@@ -66,7 +66,7 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
         raise ArgumentError("there are no rows of Π to train on", expected="rows of the split's nodes")
     graph, rows, split, device = task.graph, task.rows, task.split, torch.device(task.device)
     watched = inputs_of(graph, rows, watched_nodes(task), device)
-    labels = torch.from_numpy(np.asarray(graph.labels)[split.train]).to(device)
+    labels = labels_of(task, split.train)
     width = int(graph.features.shape[1])
     with seeded(task) as rng:
         network = TwoLayers(width, settings.hidden, len(graph.classes), settings.dropout).to(device)
@@ -94,9 +94,7 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
             stopping=LastWeights(),
             watch=watch,
         )
-    common: Any = {"classes": graph.classes, "settings": settings, "preprocessing": graph.fitted.to_json()}
-    info = {**(info or {}), **course.outcome}
-    return Trained(Model(network=network, weights=rows.info.weights, info=info, **common), course.history)
+    return trained(Model, task, settings, course, info, network=network, weights=rows.info.weights)
 
 
 class Inputs(NamedTuple):

@@ -20,7 +20,7 @@ from grandplus.methods.propagated import PropagatedModel, smooth
 from grandplus.methods.protocol import Task, Trained
 from grandplus.methods.sgc.settings import Settings
 from grandplus.methods.stopping import LastWeights
-from grandplus.methods.training import Watch, seeded, train
+from grandplus.methods.training import Watch, labels_of, seeded, train, trained
 from grandplus.propagation.matrices import Single
 from grandplus.propagation.plan import Plan
 
@@ -47,7 +47,7 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
     graph, split, device = task.graph, task.split, task.device
     propagated = Model.inputs_of(task, settings)
     inputs = {name: torch.from_numpy(propagated[nodes]).to(device) for name, nodes in _parts(task).items()}
-    labels = torch.from_numpy(np.asarray(graph.labels)[split.train]).to(device)
+    labels = labels_of(task, split.train)
     with seeded(task):
         linear = Model.make(settings, propagated.shape[1], len(graph.classes)).to(device)
         adam = torch.optim.Adam(linear.parameters(), lr=settings.lr, weight_decay=settings.weight_decay)
@@ -68,7 +68,8 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
             stopping=LastWeights(),
             watch=watch,
         )
-    return Model.trained(linear, course, task, settings, info)
+    width = int(task.graph.features.shape[1])
+    return trained(Model, task, settings, course, info, network=linear, width=width)
 
 
 def _parts(task: Task) -> dict[str, NDArray[np.int64]]:
