@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import torch
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
@@ -35,6 +34,7 @@ from grandplus.evaluation.orders import FAMILIES, suited_order
 from grandplus.evaluation.suited import suited_top_k
 from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Splits
+from grandplus.methods import training
 from grandplus.methods.protocol import Model, Scores, Task
 from grandplus.methods.registry import check_installed, method_of
 from grandplus.methods.remaining import Course, Estimate
@@ -298,10 +298,5 @@ def _baselines(graph: Graph, splits: Splits, pushing: Pushing) -> list[BaselineS
 @contextmanager
 def one_thread() -> Iterator[None]:
     """One thread of PyTorch gives the same bytes anywhere. Fits in several threads wait for each other."""
-    with _PROCESS:
-        before = torch.get_num_threads()
-        torch.set_num_threads(1)
-        try:
-            yield
-        finally:
-            torch.set_num_threads(before)
+    with _PROCESS, training.one_thread():
+        yield

@@ -160,18 +160,25 @@ def adam(lr: float, *groups: tuple[nn.Module, float]) -> torch.optim.Adam:
 def seeded(task: Task) -> Iterator[np.random.Generator]:
     """PyTorch's generator starts from the task's seed, and afterwards goes on as if nothing had been drawn.
 
-    PyTorch has one thread meanwhile, as its sums depend on how many there are.
+    PyTorch has one thread meanwhile.
 
     Yields
     ------
     numpy.random.Generator
         For what numpy draws.
     """
-    rng, threads = np.random.default_rng(task.seed), torch.get_num_threads()
-    with torch.random.fork_rng(devices=[0] if task.device == "cuda" else []):
+    rng = np.random.default_rng(task.seed)
+    with torch.random.fork_rng(devices=[0] if task.device == "cuda" else []), one_thread():
         torch.manual_seed(int(rng.integers(2**63)))
-        torch.set_num_threads(1)
-        try:
-            yield rng
-        finally:
-            torch.set_num_threads(threads)
+        yield rng
+
+
+@contextlib.contextmanager
+def one_thread() -> Iterator[None]:
+    """PyTorch has one thread meanwhile, as its sums depend on how many there are: the same bytes on any machine."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

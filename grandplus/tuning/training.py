@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Split, Splits
 from grandplus.methods.fitting import fit
 from grandplus.methods.protocol import Task, Trained
+from grandplus.methods.training import one_thread
 from grandplus.propagation.rows import Rows
 from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.storage import finished_whole
@@ -90,15 +90,12 @@ def _file(scores: Path, training: Training) -> Path:
 def _score(training: Training) -> Score:
     graph, splits = _graph(training.graph)
     split = splits.of(training.trial)
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # gives the same bytes anywhere
     try:
-        trained = fit(_task(training, graph, split), _shortened(training, split))
-        return _scored(trained, graph, split)
+        with one_thread():
+            trained = fit(_task(training, graph, split), _shortened(training, split))
+            return _scored(trained, graph, split)
     except GrandPlusError as error:
         return Score(0.0, np.inf, np.zeros(len(split.val), bool), str(error))
-    finally:
-        torch.set_num_threads(threads)
 
 
 def _task(training: Training, graph: Graph, split: Split) -> Task:
