@@ -104,6 +104,11 @@ class GrandPlusClassifier(GraphClassifier):
         Passes over the labelled nodes at most.
     renormalize : bool, default=True
         Whether an augmented row is divided by its sum; Eq. 8 has no such division, but trains far worse.
+    class_weight : "balanced" or dict, optional
+        How often a labelled node counts in the supervised loss and in early stopping: a weight above 0 by label, 1 for
+        labels that are not named; or "balanced", n / (C · n_c) for n training nodes, n_c of them of its class, as
+        elsewhere in scikit-learn. By default all count once. Where ``train_per_class`` draws as many of each class,
+        "balanced" changes nothing.
 
     Attributes
     ----------
@@ -209,6 +214,7 @@ class GrandPlusClassifier(GraphClassifier):
         patience: int = 50,
         max_epochs: int = 5000,
         renormalize: bool = True,
+        class_weight: Any = None,
     ) -> None:
         # Kept as given, and checked by fit, as scikit-learn wants it.
         self.matrix = matrix
@@ -251,6 +257,7 @@ class GrandPlusClassifier(GraphClassifier):
         self.patience = patience
         self.max_epochs = max_epochs
         self.renormalize = renormalize
+        self.class_weight = class_weight
 
     def suited(self, graph: Graph, splits: Splits, pushing: Pushing | None) -> dict[str, Any]:
         order = len(pushing.matrix.weights()) - 1 if pushing else 0

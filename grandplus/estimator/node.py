@@ -52,6 +52,8 @@ class NodeClassifier(GraphClassifier):
         Labelled nodes of each class to validate on, likewise.
     shortage : {"fail", "shrink"}, default="fail"
         Whether a class with fewer nodes than these is an error, or fewer are taken.
+    class_weight : "balanced" or dict, optional
+        How often a labelled node counts in training, by its label, as in `GrandPlusClassifier`.
 
     Attributes
     ----------
@@ -109,6 +111,7 @@ class NodeClassifier(GraphClassifier):
         train_per_class: int = 20,
         val_per_class: int = 30,
         shortage: str = "fail",
+        class_weight: Any = None,
     ) -> None:
         # Kept as given, and checked by fit, as scikit-learn wants it.
         self.model = model
@@ -123,6 +126,7 @@ class NodeClassifier(GraphClassifier):
         self.train_per_class = train_per_class
         self.val_per_class = val_per_class
         self.shortage = shortage
+        self.class_weight = class_weight
 
     @property
     def _method(self) -> str:  # type: ignore[override]
@@ -141,6 +145,9 @@ class NodeClassifier(GraphClassifier):
             why = "has a matrix of its own" if own_rows else "needs no rows of a matrix"
             raise ArgumentError(f"matrix is {given['matrix']!r}", expected=f"None, as {self.model} {why}")
         check_known(dict(settings), _known(method), "", "settings.")
+        if twice := given.keys() & {name for name, value in settings.items() if value is not None}:
+            found = f"{', '.join(sorted(twice))} is given, and among the settings too"
+            raise ArgumentError(found, expected="it in one place")
         rows = (own_rows or {"matrix": "avg"}) if method.NEEDS_ROWS else {}
         return rows | given | {name: plain(value) for name, value in settings.items() if value is not None}
 

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple, Self, TypeVar
 import numpy as np
 import scipy.sparse as sp
 import torch
-import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
@@ -21,9 +20,10 @@ from grandplus.graph.adjacency import Adjacency
 from grandplus.graph.graph import Graph
 from grandplus.methods import protocol
 from grandplus.methods.inputs import SparseInput, csr_tensor, input_of
+from grandplus.methods.losses import supervised_loss
 from grandplus.methods.protocol import Task, Trained
 from grandplus.methods.stopping import Stopping
-from grandplus.methods.training import Watch, labels_of, seeded, train, trained, watched_nodes
+from grandplus.methods.training import Watch, labels_of, seeded, train, trained, watched_nodes, weights_of
 
 
 class Inputs(NamedTuple):
@@ -112,7 +112,7 @@ def fit_full_batch(
     info: dict[str, Any] | None = None,
     watch: Watch = None,
 ) -> Trained:
-    """Train one model on the mean cross-entropy of the training nodes.
+    """Train one model on the mean cross-entropy of the training nodes, which class weights may weight.
 
     Parameters
     ----------
@@ -137,14 +137,14 @@ def fit_full_batch(
     graph, device = task.graph, torch.device(task.device)
     width, inputs = int(graph.features.shape[1]), model.inputs_of(graph, device)
     nodes, watched = (torch.tensor(part, device=device) for part in (task.split.train, watched_nodes(task)))
-    labels = labels_of(task, task.split.train)
+    labels, weights = labels_of(task, task.split.train), weights_of(task, settings)
     with seeded(task):
         network = model.make(settings, width, len(graph.classes)).to(device)
         steps = optimizer(network)
 
         def epoch() -> float:
             steps.zero_grad()
-            loss = F.cross_entropy(network(*inputs)[nodes], labels)
+            loss = supervised_loss(network(*inputs)[nodes], labels, weights)
             loss.backward()  # type: ignore[no-untyped-call]
             steps.step()
             return loss.item()
@@ -154,7 +154,7 @@ def fit_full_batch(
             task,
             epoch=epoch,
             evaluate=lambda: network(*inputs)[watched],
-            epochs=settings.epochs,
+            settings=settings,
             stopping=stopping,
             watch=watch,
         )

@@ -1,4 +1,4 @@
-"""The losses of consistency training, which GRAND and GRAND+ have in common, in PyTorch's own functions."""
+"""The losses of training, in PyTorch's own functions: those of consistency are GRAND's and GRAND+'s."""
 
 from __future__ import annotations
 
@@ -9,9 +9,29 @@ import torch.nn.functional as F
 from torch import Tensor
 
 
-def supervised_loss(logits: Tensor, labels: Tensor) -> Tensor:
-    """Mean cross-entropy over augmentations and labelled nodes (Eq. 11); logits (M, l, C), labels (l,)."""
-    return F.cross_entropy(logits.flatten(0, 1), labels.repeat(logits.shape[0]))
+def supervised_loss(logits: Tensor, labels: Tensor, weights: Tensor | None = None) -> Tensor:
+    """Mean cross-entropy over labelled nodes, and over their augmentations if there are some (Eq. 11 of GRAND+).
+
+    Parameters
+    ----------
+    logits : float (M, l, C) or (l, C)
+    labels : int64 (l,)
+    weights : float (C,), optional
+        How often a node of a class counts. The divisor is the number of nodes, not the sum of their weights: else a
+        batch of one class alone would have no weights.
+
+    Examples
+    --------
+    >>> logits = torch.tensor([[0.8, 0.2], [0.8, 0.2]]).log()
+    >>> labels = torch.tensor([0, 1])
+    >>> supervised_loss(logits, labels), supervised_loss(logits, labels, torch.tensor([1.0, 3.0]))
+    (tensor(0.9163), tensor(2.5257))
+    """
+    if logits.dim() > 2:
+        logits, labels = logits.flatten(0, 1), labels.repeat(logits.shape[0])
+    if weights is None:
+        return F.cross_entropy(logits, labels)
+    return (weights[labels] * F.cross_entropy(logits, labels, reduction="none")).mean()
 
 
 def consistency_loss(

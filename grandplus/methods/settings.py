@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self, TypeAlias
 
+from pydantic import field_validator
+
+from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.validation import Section
 
 if TYPE_CHECKING:
     from grandplus.graph.graph import Graph
     from grandplus.graph.splits import Split
+
+ClassWeight: TypeAlias = Literal["balanced"] | dict[str, float] | None
 
 BASE = 300 * 2**20  # bytes of a process with PyTorch
 COPIES_OF_PARAMETERS = 5  # a value, its gradient, both of Adam's moments and the best so far
@@ -59,6 +66,18 @@ class MethodSettings(Section, ABC):
     # The package that its layers are from, if that is one of the extra "compared".
     layers_from: ClassVar[str | None] = None
 
+    # How much a labelled node counts in the supervised loss, see `grandplus.methods.class_weights`.
+    class_weight: ClassWeight = None
+
+    @field_validator("class_weight", mode="before")
+    @classmethod
+    def _weights_by_name(cls, value: object) -> object:
+        if value is None or value == "balanced":
+            return value
+        if not isinstance(value, Mapping):
+            raise GrandPlusError(f"class_weight is {value!r}", expected="null, balanced, or weights by name of class")
+        return {str(name): _weight(name, weight) for name, weight in value.items()}
+
     @abstractmethod
     def parameters(self, features: int, classes: int) -> int:
         """How many values the trained model has, for features of this width."""
@@ -90,6 +109,16 @@ class MethodSettings(Section, ABC):
             Whether the features are sparse.
         """
         return []
+
+
+def _weight(name: object, value: Any) -> float:
+    try:
+        weight = math.nan if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError):
+        weight = math.nan
+    if not 0 < weight < math.inf:
+        raise GrandPlusError(f"class_weight of {name} is {value!r}", expected="a finite number above 0")
+    return weight
 
 
 def full_batch_memory(size: GraphSize, parameters: int, widths: int) -> int:

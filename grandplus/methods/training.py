@@ -13,8 +13,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from grandplus.methods.class_weights import class_weights
 from grandplus.methods.protocol import Model, Scores, Task, Trained
-from grandplus.methods.scores import part_scores
+from grandplus.methods.scores import decisive_scores, part_scores
 from grandplus.methods.stopping import Stopping
 from grandplus.runtime.errors import GrandPlusError
 
@@ -43,7 +44,7 @@ def train(
     *,
     epoch: Callable[[], float],
     evaluate: Callable[[], Tensor],
-    epochs: int,
+    settings: Any,
     stopping: Stopping,
     watch: Watch = None,
 ) -> Course:
@@ -58,8 +59,8 @@ def train(
     evaluate : callable
         Returns the logits (t + v, C) of the training nodes and, below them, of the validation nodes; the network is in
         evaluation mode, and no gradients are kept.
-    epochs : int
-        At most.
+    settings : MethodSettings
+        Of which it takes ``epochs``, of which there are so many at most, and ``class_weight``.
     stopping : Stopping
     watch : callable, optional
         Is given the scores of each epoch, see `grandplus.methods.scores.part_scores`.
@@ -71,9 +72,9 @@ def train(
     """
     split, history, outcome = task.split, dict[str, list[float]](), dict[str, Any]()
     parts = {"train": slice(len(split.train)), "val": slice(len(split.train), None)}
-    labels = labels_of(task, watched_nodes(task))
+    labels, weights = labels_of(task, watched_nodes(task)), weights_of(task, settings)
     kept: dict[str, Tensor] = {}
-    for step in range(epochs):
+    for step in range(settings.epochs):
         network.train()
         loss = epoch()
         if not math.isfinite(loss):
@@ -88,7 +89,8 @@ def train(
             history.setdefault(name, []).append(value)
         if watch:
             watch(scores)
-        decision = stopping.update(scores["val_accuracy"], scores["val_loss"])
+        val = parts["val"]
+        decision = stopping.update(*decisive_scores(scores, logits[val], labels[val], weights))
         if decision.keep or not kept:
             kept.clear()  # first, so that both are never in memory
             kept |= {name: tensor.detach().clone() for name, tensor in network.state_dict().items()}
@@ -125,6 +127,19 @@ def trained(
 def labels_of(task: Task, nodes: NDArray[np.int64]) -> Tensor:
     """Class numbers of some nodes, on the task's device: int64 (b,)."""
     return torch.from_numpy(np.asarray(task.graph.labels)[nodes]).to(task.device)
+
+
+def weights_of(task: Task, settings: Any) -> Tensor | None:
+    """What a node of each class counts in the supervised loss, on the task's device: float32 (C,); None: all alike.
+
+    Raises
+    ------
+    GrandPlusError
+        ``train.class_weight`` names a class that the graph lacks.
+    """
+    graph = task.graph
+    weights = class_weights(settings.class_weight, graph.classes, np.asarray(graph.labels)[task.split.train])
+    return None if weights is None else torch.from_numpy(weights).float().to(task.device)
 
 
 def watched_nodes(task: Task) -> np.ndarray[Any, np.dtype[np.int64]]:

@@ -14,7 +14,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 import torch
-import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
@@ -24,9 +23,10 @@ from grandplus.methods import protocol
 from grandplus.methods.fastgcn.sampler import Neighbourhoods, Sampler
 from grandplus.methods.fastgcn.settings import Settings
 from grandplus.methods.inputs import csr_tensor, input_of, multiply, sparse_input
+from grandplus.methods.losses import supervised_loss
 from grandplus.methods.protocol import Task, Trained
 from grandplus.methods.stopping import RisingLoss
-from grandplus.methods.training import Watch, batches, seeded, train, trained, watched_nodes
+from grandplus.methods.training import Watch, batches, seeded, train, trained, watched_nodes, weights_of
 from grandplus.methods.two_layers import TwoLayers, to_probabilities
 from grandplus.propagation.columns import propagate_symmetric
 from grandplus.propagation.plan import Plan, plan
@@ -56,7 +56,7 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
     """
     graph, nodes, device = task.graph, task.split.train, torch.device(task.device)
     neighbourhoods, labels = Neighbourhoods(graph.adjacency), torch.from_numpy(np.asarray(graph.labels)[nodes])
-    needed = neighbourhoods.of(watched_nodes(task))
+    weights, needed = weights_of(task, settings), neighbourhoods.of(watched_nodes(task))
     propagated = propagate_some(graph, neighbourhoods, needed)
     unsampled = neighbourhoods.part(watched_nodes(task), needed, np.ones(len(needed)))
     watched = input_of(propagated, device), csr_tensor(unsampled, torch.from_numpy(unsampled.data)).to(device)
@@ -75,7 +75,8 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
                 sampled, part = sampler.draw(nodes[batch])
                 inputs = input_of(propagated[np.searchsorted(needed, sampled)], device)
                 adam.zero_grad()
-                loss = F.cross_entropy(network(inputs, sparse_input(part, device)), labels[batch].to(device))
+                logits = network(inputs, sparse_input(part, device))
+                loss = supervised_loss(logits, labels[batch].to(device), weights)
                 loss.backward()  # type: ignore[no-untyped-call]
                 adam.step()
                 losses.append(loss.item())
@@ -86,7 +87,7 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
             task,
             epoch=epoch,
             evaluate=lambda: network(*watched),
-            epochs=settings.epochs,
+            settings=settings,
             stopping=RisingLoss(settings.window, recent=2),
             watch=watch,
         )

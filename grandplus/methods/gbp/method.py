@@ -20,10 +20,11 @@ from torch import Tensor, nn
 from grandplus.graph.graph import Graph
 from grandplus.methods.gbp.push import push_features
 from grandplus.methods.gbp.settings import Settings
+from grandplus.methods.losses import supervised_loss
 from grandplus.methods.propagated import PropagatedModel
 from grandplus.methods.protocol import Task, Trained
 from grandplus.methods.stopping import Patience
-from grandplus.methods.training import Watch, batches, labels_of, seeded, train, trained, watched_nodes
+from grandplus.methods.training import Watch, batches, labels_of, seeded, train, trained, watched_nodes, weights_of
 from grandplus.propagation.plan import Plan
 from grandplus.runtime.errors import GrandPlusError
 
@@ -51,7 +52,7 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
         found = "each batch is of one training node, and BatchNorm needs two"
         raise GrandPlusError(found, fix="label more nodes, raise train.batch_labelled, or set train.batchnorm to false")
     watched = torch.from_numpy(Model.inputs_of(task, settings)[watched_nodes(task)]).to(device)
-    labels = labels_of(task, task.split.train)
+    labels, weights = labels_of(task, task.split.train), weights_of(task, settings)
     with seeded(task) as rng:
         network = Model.make(settings, watched.shape[1], len(graph.classes)).to(device)
         adam = torch.optim.Adam(network.parameters(), lr=settings.lr, weight_decay=settings.weight_decay)
@@ -62,7 +63,7 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
                 if settings.batchnorm and len(chosen) == 1:
                     continue  # what is left of this epoch has no variance
                 adam.zero_grad()
-                loss = F.cross_entropy(network(watched[chosen]), labels[chosen])
+                loss = supervised_loss(network(watched[chosen]), labels[chosen], weights)
                 loss.backward()  # type: ignore[no-untyped-call]
                 adam.step()
                 losses.append(loss.item())
@@ -73,7 +74,7 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
             task,
             epoch=epoch,
             evaluate=lambda: network(watched),
-            epochs=settings.epochs,
+            settings=settings,
             stopping=Patience(settings.patience, watched="accuracy", kept="accuracy", ties=False),
             watch=watch,
         )

@@ -29,7 +29,7 @@ from grandplus.methods.propagated import PropagatedModel, smooth
 from grandplus.methods.protocol import Task, Trained
 from grandplus.methods.settings import GraphSize
 from grandplus.methods.stopping import Patience
-from grandplus.methods.training import Watch, labels_of, seeded, train, trained, watched_nodes
+from grandplus.methods.training import Watch, labels_of, seeded, train, trained, watched_nodes, weights_of
 from grandplus.propagation.matrices import Average
 from grandplus.propagation.plan import Plan
 
@@ -54,7 +54,7 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
     """
     graph, device = task.graph, torch.device(task.device)
     nodes = torch.tensor(task.split.train).to(device)
-    labels = labels_of(task, task.split.train)
+    labels, weights = labels_of(task, task.split.train), weights_of(task, settings)
     watched = torch.from_numpy(Model.inputs_of(task, settings)[watched_nodes(task)]).to(device)
     with seeded(task) as rng:
         network = Model.make(settings, watched.shape[1], len(graph.classes)).to(device)
@@ -65,7 +65,7 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
             adam.zero_grad()
             logits = network.after_first(hidden()).view(settings.augmentations, graph.adjacency.nodes, -1)
             consistency = consistency_loss(logits, temperature=settings.temperature)
-            loss = supervised_loss(logits[:, nodes], labels) + settings.lambda_max * consistency
+            loss = supervised_loss(logits[:, nodes], labels, weights) + settings.lambda_max * consistency
             loss.backward()  # type: ignore[no-untyped-call]
             adam.step()
             return loss.item()
@@ -75,7 +75,7 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
             task,
             epoch=epoch,
             evaluate=lambda: network(watched),
-            epochs=settings.epochs,
+            settings=settings,
             stopping=Patience(settings.patience, watched="either", kept="loss"),
             watch=watch,
         )

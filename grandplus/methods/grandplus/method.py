@@ -28,7 +28,8 @@ from grandplus.methods.grandplus.model import Model
 from grandplus.methods.grandplus.settings import VALIDATE_EVERY, Settings
 from grandplus.methods.losses import consistency_loss, supervised_loss
 from grandplus.methods.protocol import Scores, Task, Trained
-from grandplus.methods.scores import part_scores
+from grandplus.methods.scores import decisive_scores, part_scores
+from grandplus.methods.training import weights_of
 from grandplus.runtime.errors import ArgumentError, GrandPlusError
 
 LONGEST_CONSTANT = 2  # times the patience: how long validation accuracy may stay the same
@@ -72,7 +73,8 @@ def fit(
         raise ArgumentError("train.embed is true, but the features are dense", fix="set train.embed to false")
     stopping = stopping or EarlyStopping(settings.patience)
     mlp, history, steps = _train(task, settings, Fused if task.device == "cpu" else Plain, stopping, watch)
-    info = dict(info or {}, steps=steps, best_step=stopping.best_step, val_accuracy=stopping.best_accuracy)
+    best = history["val_accuracy"][history["step"].index(stopping.best_step)]
+    info = dict(info or {}, steps=steps, best_step=stopping.best_step, val_accuracy=best)
     common: Any = {"settings": settings, "preprocessing": task.graph.fitted.to_json(), "info": info}
     return Trained(Model(mlp=mlp, weights=task.rows.info.weights, classes=task.graph.classes, **common), history)
 
@@ -105,7 +107,9 @@ def _train(
             history.append(scores)
             if watch:
                 watch(scores)
-            if stopping.update(step, scores["val_accuracy"], scores["val_loss"], mlp):
+            val = parts["val"]
+            accuracy, loss = decisive_scores(scores, outputs[val], watched_labels[val], compute.weights)
+            if stopping.update(step, accuracy, loss, mlp):
                 break
     mlp.load_state_dict(stopping.best.state)
     return mlp, {name: [scores[name] for scores in history] for name in history[0]}, step + 1
@@ -144,6 +148,7 @@ class Plain:
         self.neighbors = torch.from_numpy(numbers.reshape(task.rows.neighbors.shape)).to(home)  # (r, k)
         self.values = torch.tensor(task.rows.values).to(home)  # (r, k)
         self.adam = Adam(mlp.parameters(), settings.lr, settings.weight_decay, settings.clip, mlp.embedding)
+        self.weights = weights_of(task, settings)
 
     def inputs(self, batches: Iterable[tuple[Nodes, Nodes]]) -> Iterator[tuple[Nodes, Tensor]]:
         """The labelled nodes of each batch, and what ``step`` takes."""
@@ -153,7 +158,7 @@ class Plain:
     def step(self, inputs: Any, labels: NDArray[np.int64], weight: float) -> tuple[float, float]:
         """Train on a batch, whose first nodes have these labels (l,): the total loss, the consistency loss."""
         logits = self.logits(inputs).view(self.settings.augmentations, len(inputs) // self.settings.augmentations, -1)
-        supervised = supervised_loss(logits[:, : len(labels)], torch.from_numpy(labels).to(self.device))
+        supervised = supervised_loss(logits[:, : len(labels)], torch.from_numpy(labels).to(self.device), self.weights)
         consistency = consistency_loss(
             logits[:, len(labels) :],
             temperature=self.settings.temperature,
@@ -223,7 +228,7 @@ class EarlyStopping:
     - after ``LONGEST_TIE · patience`` validations without a record, which is an accuracy above all earlier ones, or a
       finite loss that is ``LOSS_STEP``, and the share ``LEAST_FALL`` of itself, below that of the last record.
 
-    So a run whose first finite loss is l, on v validation nodes, has at most
+    So, without class weights, a run whose first finite loss is l, on v validation nodes, has at most
     (v + l / LOSS_STEP + 2) · LONGEST_TIE · patience validations; where l is above c = LOSS_STEP / LEAST_FALL, that is
     (v + c / LOSS_STEP + ln(l / c) / ln(1 + LEAST_FALL) + 3) · LONGEST_TIE · patience. The constants leave the trials of
     the paper's Table 2 as they were (``benchmarks/early_stopping``).

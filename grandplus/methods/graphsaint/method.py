@@ -36,7 +36,7 @@ from grandplus.methods.graphsaint.settings import Settings
 from grandplus.methods.inputs import SparseInput, input_of
 from grandplus.methods.protocol import Task, Trained
 from grandplus.methods.stopping import Patience
-from grandplus.methods.training import Watch, seeded, train, trained, watched_nodes
+from grandplus.methods.training import Watch, labels_of, seeded, train, trained, watched_nodes, weights_of
 
 
 def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, watch: Watch = None) -> Trained:
@@ -63,7 +63,7 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
         walks, seed = min(settings.roots, graph.adjacency.nodes), int(rng.integers(2**63))
         sampler = Sampler(graph.adjacency, task.split.train, walks=walks, depth=settings.depth, seed=seed)
         sampler.count(settings.coverage)
-        batches = Batches(task, sampler)
+        batches = Batches(task, sampler, weights_of(task, settings))
         network = Model.make(settings, width, len(graph.classes)).to(task.device)
         adam = torch.optim.Adam(network.parameters(), lr=settings.lr, weight_decay=settings.weight_decay)
         steps = math.ceil(len(task.split.train) / (walks * settings.depth))
@@ -76,7 +76,7 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
             task,
             epoch=epoch,
             evaluate=lambda: logits_of(network, graph, field),
-            epochs=settings.epochs,
+            settings=settings,
             stopping=Patience(0, watched="accuracy", kept="accuracy"),
             watch=watch,
         )
@@ -100,12 +100,16 @@ class Batches:
     ----------
     task : Task
     sampler : Sampler
+    class_weights : float32 (C,), optional
+        By which the losses of training nodes are multiplied.
     """
 
-    def __init__(self, task: Task, sampler: Sampler) -> None:
+    def __init__(self, task: Task, sampler: Sampler, class_weights: Tensor | None = None) -> None:
         self._task, self._sampler, self._number = task, sampler, 0
         self._weights = np.zeros(task.graph.adjacency.nodes, np.float32)
         self._weights[task.split.train] = sampler.loss_weights(task.split.train)
+        if class_weights is not None:
+            self._weights[task.split.train] *= class_weights[labels_of(task, task.split.train)].cpu().numpy()
 
     def following(self) -> Batch:
         """The next one."""

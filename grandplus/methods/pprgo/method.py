@@ -18,7 +18,6 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 import scipy.sparse as sp
 import torch
-import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -26,10 +25,11 @@ from grandplus.graph.features import blocks_of
 from grandplus.graph.graph import Graph
 from grandplus.methods import protocol
 from grandplus.methods.inputs import SparseInput, input_of, multiply, sparse_input
+from grandplus.methods.losses import supervised_loss
 from grandplus.methods.pprgo.settings import Settings
 from grandplus.methods.protocol import Task, Trained
 from grandplus.methods.stopping import LastWeights
-from grandplus.methods.training import Watch, batches, labels_of, seeded, train, trained, watched_nodes
+from grandplus.methods.training import Watch, batches, labels_of, seeded, train, trained, watched_nodes, weights_of
 from grandplus.methods.two_layers import TwoLayers, to_probabilities
 from grandplus.propagation.columns import propagate_symmetric
 from grandplus.propagation.plan import Plan, plan
@@ -66,7 +66,7 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
         raise ArgumentError("there are no rows of Π to train on", expected="rows of the split's nodes")
     graph, rows, split, device = task.graph, task.rows, task.split, torch.device(task.device)
     watched = inputs_of(graph, rows, watched_nodes(task), device)
-    labels = labels_of(task, split.train)
+    labels, weights = labels_of(task, split.train), weights_of(task, settings)
     width = int(graph.features.shape[1])
     with seeded(task) as rng:
         network = TwoLayers(width, settings.hidden, len(graph.classes), settings.dropout).to(device)
@@ -79,7 +79,7 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
             for chosen in batches(len(labels), settings.batch_labelled, rng):
                 adam.zero_grad()
                 inputs = whole or inputs_of(graph, rows, split.train[chosen], device)
-                loss = F.cross_entropy(network(*inputs), labels if whole else labels[chosen])
+                loss = supervised_loss(network(*inputs), labels if whole else labels[chosen], weights)
                 loss.backward()  # type: ignore[no-untyped-call]
                 adam.step()
                 losses.append(loss.item())
@@ -90,7 +90,7 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
             task,
             epoch=epoch,
             evaluate=lambda: network(*watched),
-            epochs=settings.epochs,
+            settings=settings,
             stopping=LastWeights(),
             watch=watch,
         )

@@ -11,16 +11,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import nn
 
 from grandplus.graph.graph import Graph
+from grandplus.methods.losses import supervised_loss
 from grandplus.methods.propagated import PropagatedModel, smooth
 from grandplus.methods.protocol import Task, Trained
 from grandplus.methods.sgc.settings import Settings
 from grandplus.methods.stopping import LastWeights
-from grandplus.methods.training import Watch, labels_of, seeded, train, trained
+from grandplus.methods.training import Watch, labels_of, seeded, train, trained, weights_of
 from grandplus.propagation.matrices import Single
 from grandplus.propagation.plan import Plan
 
@@ -47,14 +47,14 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
     graph, split, device = task.graph, task.split, task.device
     propagated = Model.inputs_of(task, settings)
     inputs = {name: torch.from_numpy(propagated[nodes]).to(device) for name, nodes in _parts(task).items()}
-    labels = labels_of(task, split.train)
+    labels, weights = labels_of(task, split.train), weights_of(task, settings)
     with seeded(task):
         linear = Model.make(settings, propagated.shape[1], len(graph.classes)).to(device)
         adam = torch.optim.Adam(linear.parameters(), lr=settings.lr, weight_decay=settings.weight_decay)
 
         def epoch() -> float:
             adam.zero_grad()
-            loss = F.cross_entropy(linear(inputs["train"]), labels)
+            loss = supervised_loss(linear(inputs["train"]), labels, weights)
             loss.backward()  # type: ignore[no-untyped-call]
             adam.step()
             return loss.item()
@@ -64,7 +64,7 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
             task,
             epoch=epoch,
             evaluate=lambda: torch.cat([linear(part) for part in inputs.values()]),
-            epochs=settings.epochs,
+            settings=settings,
             stopping=LastWeights(),
             watch=watch,
         )

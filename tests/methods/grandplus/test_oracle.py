@@ -122,6 +122,7 @@ def noted(mlp, adam):
         (None, {"distance": "kl", "augmentations": 3}),
         (None, {"consistency_mean": "confident"}),
         (None, {"clip": 0.1}),
+        (None, {"class_weight": {CLASSES[0]: 5.0}}),
         (None, {"embed": True, "dropout_input": 0.2, "clip": 0.5}),
         (None, {"embed": True}),
         (None, {"renormalize": False}),

@@ -29,6 +29,7 @@ from grandplus.methods.grandplus.mlp import MLP, SMALLEST_NORM
 from grandplus.methods.grandplus.mlp import SparseLinear as Blocks
 from grandplus.methods.grandplus.settings import Settings
 from grandplus.methods.protocol import Task
+from grandplus.methods.training import weights_of
 
 Nodes: TypeAlias = NDArray[np.int64]
 
@@ -92,6 +93,9 @@ class Fused:
         self.team, self._drawing = Team(task.threads), threading.Lock()  # one batch at a time is drawn
         self.layers: list[Layer] = list(_layers(mlp, settings, self.adam, self.team, sparse=sparse))
         self.memory = Memory()
+        self.weights = weights_of(task, settings)
+        even = torch.ones(len(task.graph.classes))
+        self.class_weights = (even if self.weights is None else self.weights).double().numpy()
 
     def inputs(self, batches: Iterable[tuple[Nodes, Nodes]]) -> Iterator[tuple[Nodes, Inputs]]:
         """The labelled nodes of each batch, and what ``step`` takes; other threads draw the next one meanwhile."""
@@ -124,7 +128,7 @@ class Fused:
             values = layer.forward(values, seed)
         logits = values.reshape(self.settings.augmentations, -1, values.shape[1])
         gradient = self.memory.array("gradient", *logits.shape)
-        loss = losses(logits, labels, self.settings, weight, gradient)
+        loss = losses(logits, labels, self.settings, weight, gradient, self.class_weights)
         gradient = gradient.reshape(values.shape)
         for layer in reversed(self.layers):
             gradient = layer.backward(gradient)

@@ -16,6 +16,7 @@ def losses(
     settings: Settings,
     weight: float,
     gradient: NDArray[np.float32],
+    class_weights: NDArray[np.float64],
 ) -> tuple[float, float]:
     """The total loss, and the consistency loss.
 
@@ -31,18 +32,20 @@ def losses(
         λ(t) of the consistency loss.
     gradient : float32 (M, b, C)
         Is filled with that of the total.
+    class_weights : float64 (C,)
+        How often a labelled node counts, by its class.
     """
     confidence, parts = np.float32(settings.threshold(logits.shape[2])), np.empty(2)
     options = settings.temperature, confidence, settings.distance == "l2", settings.consistency_mean == "confident"
-    _fill(logits, labels, weight, *options, gradient, parts)
+    _fill(logits, labels, class_weights, weight, *options, gradient, parts)
     return float(parts[0] + weight * parts[1]), float(parts[1])
 
 
 @kernel(
-    matrix(FLOAT32, 3), INT64, types.float64, types.float64, types.float32, types.boolean, types.boolean,
+    matrix(FLOAT32, 3), INT64, FLOAT64, types.float64, types.float64, types.float32, types.boolean, types.boolean,
     writable(matrix(FLOAT32, 3)), writable(FLOAT64),
 )  # fmt: skip
-def _fill(logits, labels, weight, temperature, confidence, l2, over_confident, gradient, parts):
+def _fill(logits, labels, class_weights, weight, temperature, confidence, l2, over_confident, gradient, parts):
     """The gradient of the total, and the two losses, node by node in float64."""
     augmentations, nodes, classes = logits.shape
     labelled = len(labels)
@@ -62,7 +65,7 @@ def _fill(logits, labels, weight, temperature, confidence, l2, over_confident, g
                 logs[m, c] -= np.log(total)
                 mean[c] += np.exp(logs[m, c]) / augmentations
         if node < labelled:
-            share = 1 / (augmentations * labelled)
+            share = class_weights[labels[node]] / (augmentations * labelled)
             for m in range(augmentations):
                 supervised -= share * logs[m, labels[node]]
                 for c in range(classes):
