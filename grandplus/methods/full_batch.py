@@ -23,7 +23,16 @@ from grandplus.methods.inputs import SparseInput, csr_tensor, input_of
 from grandplus.methods.losses import supervised_loss
 from grandplus.methods.protocol import Task, Trained
 from grandplus.methods.stopping import Stopping
-from grandplus.methods.training import Watch, labels_of, seeded, train, trained, watched_nodes, weights_of
+from grandplus.methods.training import (
+    Watch,
+    decay_penalty,
+    labels_of,
+    seeded,
+    train,
+    trained,
+    watched_nodes,
+    weights_of,
+)
 
 
 class Inputs(NamedTuple):
@@ -109,6 +118,7 @@ def fit_full_batch(
     *,
     optimizer: Callable[[Any], torch.optim.Optimizer],
     stopping: Stopping,
+    with_penalty: bool = False,
     info: dict[str, Any] | None = None,
     watch: Watch = None,
 ) -> Trained:
@@ -124,6 +134,9 @@ def fit_full_batch(
     optimizer : callable
         Given the network, returns the optimizer of its parameters.
     stopping : Stopping
+    with_penalty : bool
+        Whether the rule sees the validation's loss with what weight decay adds to it, as in the programs of authors who
+        have it in their loss.
     info : dict, optional
         What to note in the model.
     watch : callable, optional
@@ -156,6 +169,7 @@ def fit_full_batch(
             evaluate=lambda: network(*inputs)[watched],
             settings=settings,
             stopping=stopping,
+            penalty=lambda: decay_penalty(steps) if with_penalty else 0.0,
             watch=watch,
         )
     return trained(model, task, settings, course, info, network=network, width=width)

@@ -46,6 +46,7 @@ def train(
     evaluate: Callable[[], Tensor],
     settings: Any,
     stopping: Stopping,
+    penalty: Callable[[], float] = lambda: 0.0,
     watch: Watch = None,
 ) -> Course:
     """Train to the end, and put the weights that the rule keeps into the network.
@@ -62,6 +63,8 @@ def train(
     settings : MethodSettings
         Of which it takes ``epochs``, of which there are so many at most, and ``class_weight``.
     stopping : Stopping
+    penalty : callable, optional
+        Returns what is added to the validation's loss before the rule sees it.
     watch : callable, optional
         Is given the scores of each epoch, see `grandplus.methods.scores.part_scores`.
 
@@ -90,7 +93,8 @@ def train(
         if watch:
             watch(scores)
         val = parts["val"]
-        decision = stopping.update(*decisive_scores(scores, logits[val], labels[val], weights))
+        accuracy, val_loss = decisive_scores(scores, logits[val], labels[val], weights)
+        decision = stopping.update(accuracy, val_loss + penalty())
         if decision.keep or not kept:
             kept.clear()  # first, so that both are never in memory
             kept |= {name: tensor.detach().clone() for name, tensor in network.state_dict().items()}
@@ -169,6 +173,20 @@ def adam(lr: float, *groups: tuple[nn.Module, float]) -> torch.optim.Adam:
         Modules, each with its weight decay, which is coupled (L2).
     """
     return torch.optim.Adam([{"params": [*part.parameters()], "weight_decay": decay} for part, decay in groups], lr=lr)
+
+
+def decay_penalty(optimizer: torch.optim.Optimizer) -> float:
+    """½λ‖W‖², of all groups of parameters with their weight decay λ: what a coupled weight decay adds to the loss.
+
+    Examples
+    --------
+    >>> layer = nn.Linear(2, 1, bias=False)
+    >>> _ = nn.init.constant_(layer.weight, 3.0)
+    >>> decay_penalty(adam(0.01, (layer, 0.5)))
+    4.5
+    """
+    groups = ((group["weight_decay"], group["params"]) for group in optimizer.param_groups if group["weight_decay"])
+    return sum(decay / 2 * weights.detach().square().sum().item() for decay, part in groups for weights in part)
 
 
 @contextlib.contextmanager

@@ -2,7 +2,8 @@
 
 Source: J. Klicpera, A. Bojchevski, S. Günnemann. Predict then Propagate: Graph Neural Networks meet Personalized
 PageRank. ICLR 2019. An MLP gives H = ReLU(XW⁰)W¹; the logits are Z⁽ᴷ⁾ of Z⁽⁰⁾ = H, Z⁽ᵏ⁺¹⁾ = (1 − α)ÂZ⁽ᵏ⁾ + αH (its
-Eq. 5 and 6), with dropout of both layers' inputs and, anew at every step, of Â's entries.
+Eq. 5 and 6), with dropout of both layers' inputs and, anew at every step, of Â's entries. As in the authors' program,
+gasteigerjo/ppnp, the validation's loss by which training ends has the weight decay's part in it.
 """
 
 from __future__ import annotations
@@ -47,7 +48,9 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
         return adam(settings.lr, (network.first, settings.weight_decay), (network.second, 0))
 
     stopping = Patience(settings.patience, watched="either", kept="accuracy")
-    return fit_full_batch(Model, task, settings, optimizer=optimizer, stopping=stopping, info=info, watch=watch)
+    return fit_full_batch(
+        Model, task, settings, optimizer=optimizer, stopping=stopping, with_penalty=True, info=info, watch=watch
+    )
 
 
 class Propagation(PropagationOfPyG):  # type: ignore[misc]

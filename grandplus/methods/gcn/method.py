@@ -1,7 +1,8 @@
 """GCN, by PyTorch Geometric's ``GCNConv``.
 
 Source: T. N. Kipf, M. Welling. Semi-Supervised Classification with Graph Convolutional Networks. ICLR 2017. The logits
-are Â ReLU(ÂXW⁰)W¹ (its Eq. 9), with dropout of the inputs of both layers.
+are Â ReLU(ÂXW⁰)W¹ (its Eq. 9), with dropout of the inputs of both layers. As in the authors' program, tkipf/gcn, there
+are no biases, and the validation's loss by which training ends has the weight decay's part in it.
 """
 
 from __future__ import annotations
@@ -45,11 +46,13 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
         return adam(settings.lr, (network.first, settings.weight_decay), (network.second, 0))
 
     stopping = RisingLoss(settings.window)
-    return fit_full_batch(Model, task, settings, optimizer=optimizer, stopping=stopping, info=info, watch=watch)
+    return fit_full_batch(
+        Model, task, settings, optimizer=optimizer, stopping=stopping, with_penalty=True, info=info, watch=watch
+    )
 
 
 class Convolution(SymmetricProduct, GCNConv):  # type: ignore[misc]
-    """ÂXW + b."""
+    """ÂXW."""
 
 
 class GCN(nn.Module):
@@ -58,10 +61,10 @@ class GCN(nn.Module):
     def __init__(self, settings: Settings, width: int, classes: int) -> None:
         super().__init__()
         self.dropout = settings.dropout
-        self.first = Convolution(width, settings.hidden, normalize=False)  # as Â is normalized already
+        self.first = Convolution(width, settings.hidden, bias=False, normalize=False)  # as Â is normalized already
         self.first.lin = InputLinear(width, settings.hidden, bias=False)
         nn.init.xavier_uniform_(self.first.lin.weight)
-        self.second = Convolution(settings.hidden, classes, normalize=False)
+        self.second = Convolution(settings.hidden, classes, bias=False, normalize=False)
 
     def forward(self, x: Tensor | SparseInput, adjacency: Tensor) -> Tensor:
         """Logits (n, C) of features (n, d) and Â."""

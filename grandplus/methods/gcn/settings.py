@@ -25,7 +25,7 @@ class Settings(MethodSettings):
 
     def parameters(self, features: int, classes: int) -> int:
         """How many values the network has, for features of this width."""
-        return (features + 1) * self.hidden + (self.hidden + 1) * classes
+        return (features + classes) * self.hidden
 
     def training_memory(self, size: GraphSize) -> int:
         """Bytes that training one model takes at most: the graph, its features and all layers at once."""
