@@ -185,8 +185,11 @@ def decay_penalty(optimizer: torch.optim.Optimizer) -> float:
     >>> decay_penalty(adam(0.01, (layer, 0.5)))
     4.5
     """
-    groups = ((group["weight_decay"], group["params"]) for group in optimizer.param_groups if group["weight_decay"])
-    return sum(decay / 2 * weights.detach().square().sum().item() for decay, part in groups for weights in part)
+    total = 0.0
+    for group in optimizer.param_groups:
+        if group["weight_decay"]:
+            total += group["weight_decay"] / 2 * sum(part.detach().square().sum().item() for part in group["params"])
+    return total
 
 
 @contextlib.contextmanager
