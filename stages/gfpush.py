@@ -1,4 +1,4 @@
-"""data/graph -> data/rows: sparse rows of Π for L ∪ U' ∪ validation, shard by shard; none if the method needs none."""
+"""data/graph -> data/rows: sparse rows of Π for the nodes that the method trains on or validates, shard by shard."""
 
 from grandplus.graph.adjacency import Adjacency
 from grandplus.graph.splits import Splits
@@ -15,7 +15,8 @@ def work(settings: Settings) -> None:
         if not settings.needs_rows:
             print(f"gfpush: {settings.model} needs no rows of Π; matrix has an effect on baselines alone", flush=True)
             return  # an empty list of files stays in the folder
-        adjacency, nodes = Adjacency.load(GRAPH), Splits.load(GRAPH).needing_rows()
+        adjacency = Adjacency.load(GRAPH)
+        nodes = Splits.load(GRAPH).needing_rows(unlabelled=settings.train.uses_unlabelled)
         total = len(list(shards(len(nodes))))
         for _ in progress(make_rows(settings, adjacency, nodes, folder), "gfpush", total, "shard"):
             pass

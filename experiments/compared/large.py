@@ -90,7 +90,7 @@ def case_of(dataset: str, model: str, scale: float) -> Case:
 def _measured(file: Path, case: Case, scale: float, seconds: float, memory: int) -> dict[str, Any]:
     """What is known of a case, or found out now."""
     key = {"dataset": case.dataset, "scale": f"{scale:g}", "model": case.model}
-    settings = key_of(case.settings(1).model_dump(mode="json"), "")
+    settings = key_of(case.settings(1).model_dump(mode="json", exclude_defaults=True), "")
     limits = {"settings": settings, "limit_seconds": f"{seconds:g}", "limit_memory": str(memory)}
     for row in read_notes(file):
         if row.items() >= (key | limits).items():
@@ -146,7 +146,8 @@ def measure(case: Case, tell: Tell) -> None:
 def _rows(settings: Settings, graph: Graph, splits: Splits, folder: Path) -> Rows | None:
     if not settings.needs_rows:
         return None
-    for _ in make_rows(settings, graph.adjacency, splits.needing_rows(), folder):
+    nodes = splits.needing_rows(unlabelled=settings.train.uses_unlabelled)
+    for _ in make_rows(settings, graph.adjacency, nodes, folder):
         pass
     return Rows.load(folder, graph.adjacency.fingerprint)
 

@@ -126,7 +126,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         with named_as_parameters(), one_thread():
             pushing = suited_pushing(sections.pushing, given, prepared, splits) if sections.pushing else None
             settings = sections.method.model_copy(update=self.suited(prepared, splits, pushing))
-            rows = _rows(prepared, splits, pushing) if pushing else None
+            nodes = splits.needing_rows(unlabelled=settings.uses_unlabelled)
+            rows = _rows(prepared, nodes, pushing) if pushing else None
             facts = self._train(prepared, splits, rows, settings, seed)
             self.baselines_ = _baselines(prepared, splits, pushing or Pushing(Average(), GFPush()))
         self.classes_, self.rows_, self.seed_, self.graph_facts_ = arguments.classes, rows, seed, prepared.facts
@@ -283,10 +284,9 @@ def suited_pushing(pushing: Pushing, given: dict[str, Any], graph: Graph, splits
     return Pushing(matrix, push)
 
 
-def _rows(graph: Graph, splits: Splits, pushing: Pushing) -> Rows:
+def _rows(graph: Graph, nodes: NDArray[np.int64], pushing: Pushing) -> Rows:
     matrix, settings = pushing.matrix, pushing.gfpush
-    weights, nodes = matrix.weights(), splits.needing_rows()
-    return gfpush(graph, nodes, weights=weights, rmax=settings.rmax, top_k=settings.top_k, matrix=matrix.name)
+    return gfpush(graph, nodes, weights=matrix.weights(), rmax=settings.rmax, top_k=settings.top_k, matrix=matrix.name)
 
 
 def _baselines(graph: Graph, splits: Splits, pushing: Pushing) -> list[BaselineScore]:

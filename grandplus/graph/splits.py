@@ -44,6 +44,10 @@ class Split:
     test: Nodes
     unlabelled: Nodes
 
+    def needing_rows(self, *, unlabelled: bool = True) -> Nodes:
+        """L ∪ validation, and U' if a method trains on it: the nodes whose rows a trial takes; int64, sorted."""
+        return np.unique(np.concatenate([self.train, self.val, *([self.unlabelled] if unlabelled else [])]))
+
 
 @dataclass(frozen=True, eq=False)
 class Splits:
@@ -96,8 +100,13 @@ class Splits:
             part["unlabelled"] = np.union1d(part["test"], unknown) if len(unknown) else part["test"]
         return Split(**part)
 
-    def needing_rows(self) -> Nodes:
-        """L ∪ U' ∪ validation over all trials: the nodes whose rows are computed.
+    def needing_rows(self, *, unlabelled: bool = True) -> Nodes:
+        """The nodes whose rows are computed: those of all trials.
+
+        Parameters
+        ----------
+        unlabelled : bool, default=True
+            Whether the method trains on unlabelled nodes.
 
         Returns
         -------
@@ -105,9 +114,7 @@ class Splits:
         """
         needed = np.zeros(self.nodes, bool)
         for trial in range(self.trials):
-            split = self.of(trial)
-            for nodes in (split.train, split.val, split.unlabelled):
-                needed[nodes] = True
+            needed[self.of(trial).needing_rows(unlabelled=unlabelled)] = True
         return np.flatnonzero(needed)
 
     def check_tested(self) -> None:

@@ -63,6 +63,8 @@ class MethodSettings(Section, ABC):
     # What its authors use for rows of Π: the matrix and values of gfpush, in place of the card's; None: any matrix.
     # A method that has it may have values of gfpush in ``PUBLISHED``, too.
     own_rows: ClassVar[dict[str, Any] | None] = None
+    # Whether it trains on unlabelled nodes (U').
+    uses_unlabelled: ClassVar[bool] = False
     # The package that its layers are from, if that is one of the extra "compared".
     layers_from: ClassVar[str | None] = None
 

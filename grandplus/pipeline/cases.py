@@ -219,7 +219,8 @@ def rows_folder(settings: Settings, graph: Path) -> Path:
     graph : Path
         The folder of the graph.
     """
-    adjacency, nodes = Adjacency.load(graph), Splits.load(graph).needing_rows()
+    adjacency = Adjacency.load(graph)
+    nodes = Splits.load(graph).needing_rows(unlabelled=settings.train.uses_unlabelled)
     inputs = {
         "nodes": hashlib.sha256(nodes.data).hexdigest(),
         "graph": adjacency.fingerprint,

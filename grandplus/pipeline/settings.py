@@ -157,8 +157,10 @@ def _given(params: dict[str, Any], section: str, matrix: str, model: str) -> dic
     users = _users(section)
     check_known(own, set(users), PARAMS, f"{section}.")
     given = {key: value for key, value in own.items() if value is not None}
-    if not settings_of(model).NEEDS_ROWS:
-        _check_no_rows(section, given, matrix, model)
+    for key in sorted(given.keys() & _without_effect(section, matrix, model)):
+        methods = " or ".join(name for name in NAMES if key not in _without_effect(section, matrix, name))
+        found = f"{section}.{key} = {given[key]} has no effect, as model is {model}"
+        raise GrandPlusError(found, where=PARAMS, fix=f"set it to null, or model to {methods}")
     kind, chosen = ("model", model) if section == "train" else ("matrix", matrix)
     for key, value in given.items():
         if users[key] and chosen not in users[key]:
@@ -167,15 +169,15 @@ def _given(params: dict[str, Any], section: str, matrix: str, model: str) -> dic
     return given
 
 
-def _check_no_rows(section: str, given: dict[str, Any], matrix: str, model: str) -> None:
-    """Of a method without rows, params.yaml sets nothing of these but what the matrix requires, and no U'."""
-    required = parameters(MATRICES[matrix])
-    unused = {"gfpush": given.keys() - {key for key in required if required[key]}, "preprocess": {"unlabelled"}}
-    for key, value in given.items():
-        if key in unused.get(section, ()):
-            found = f"{section}.{key} = {value} has no effect, as model is {model}"
-            methods = " or ".join(name for name in NAMES if settings_of(name).NEEDS_ROWS)
-            raise GrandPlusError(found, where=PARAMS, fix=f"set it to null, or model to {methods}")
+def _without_effect(section: str, matrix: str, model: str) -> set[str]:
+    """The keys of a section that a method makes no use of; of ``train``, each method has keys of its own."""
+    method = settings_of(model)
+    if section == "preprocess" and not method.Settings.uses_unlabelled:
+        return {"unlabelled"}
+    if section == "gfpush" and not method.NEEDS_ROWS:
+        required = {key for key, needed in parameters(MATRICES[matrix]).items() if needed}  # to be given, used or not
+        return _users("gfpush").keys() - required
+    return set()
 
 
 def _users(section: str) -> dict[str, list[str]]:

@@ -6,7 +6,6 @@ import functools
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -171,7 +170,7 @@ def _train_trial(run: _Run, trial: int, threads: int) -> int:
     settings, graph = run.settings, Graph.load(run.graph)
     split, rows = Splits.load(run.graph).of(trial), None
     if settings.needs_rows:  # the trial gets its own alone, so that it can't depend on other trials
-        nodes = np.unique(np.concatenate([split.train, split.val, split.unlabelled]))
+        nodes = split.needing_rows(unlabelled=settings.train.uses_unlabelled)
         all_rows = Rows.load(run.rows, graph.adjacency.fingerprint)
         rows = all_rows if len(all_rows) == len(nodes) else all_rows.of(nodes)
     watch = Watch(run.notes, trial)

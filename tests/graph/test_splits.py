@@ -299,6 +299,8 @@ def test_rows_are_needed_for_train_pool_and_validation_over_all_trials():
     assert made(wanted("public", unlabelled=0)).needing_rows().tolist() == [3, 4, 5, 8, 60]
     # With all unlabelled nodes, all.
     assert made(wanted("public")).needing_rows().tolist() == list(range(75))
+    # Nor for the pool, where the method doesn't train on it.
+    assert made(wanted("public")).needing_rows(unlabelled=False).tolist() == [3, 4, 5, 8, 60]
     splits = made(wanted("uniform", unlabelled=2))
     drawn = [splits.of(trial) for trial in range(3)]
     union = {node for split in drawn for part in (split.train, split.val, split.unlabelled) for node in part.tolist()}

@@ -497,13 +497,17 @@ def test_a_setting_of_another_method_has_no_effect(checkout, model):
             assert refusal(checkout).startswith(found)
 
 
-def test_a_setting_of_rows_has_no_effect_on_a_method_without_rows(checkout):
+def test_a_setting_of_rows_has_no_effect_on_a_method_that_does_not_use_it(checkout):
     change(checkout / "params.yaml", {"model": "sgc", "gfpush.order": 8})
     fix = "set it to null, or model to grandplus or pprgo"
     assert refusal(checkout) == f"params.yaml: gfpush.order = 8 has no effect, as model is sgc; {fix}"
     weights = {"matrix": "custom", "gfpush.weights": [0.5, 0.5], "gfpush.order": None}
     change(checkout / "params.yaml", {"gfpush.order": None, "preprocess.unlabelled": 0})
-    assert refusal(checkout) == f"params.yaml: preprocess.unlabelled = 0 has no effect, as model is sgc; {fix}"
+    for model in ("sgc", "pprgo"):  # which trains on rows, but on those of labelled nodes alone
+        change(checkout / "params.yaml", {"model": model})
+        found = f"params.yaml: preprocess.unlabelled = 0 has no effect, as model is {model}"
+        assert refusal(checkout) == f"{found}; set it to null, or model to grandplus"
+    change(checkout / "params.yaml", {"model": "sgc"})
     change(
         checkout / "params.yaml", {"preprocess.unlabelled": None, "gfpush.alpha": 0.2}
     )  # and no other matrix mends it

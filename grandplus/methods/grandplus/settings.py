@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -19,6 +19,8 @@ PUBLISHED: dict[str, dict[str, Any]] = {}  # by dataset; GRAND+'s own stand in t
 
 class Settings(MethodSettings):
     """The defaults are what the paper's small citation graphs agree on. A card states what differs."""
+
+    uses_unlabelled: ClassVar[bool] = True
 
     lr: Positive = 1e-2  # Adam's learning rate
     weight_decay: NonNegative = 1e-3  # coupled (L2), on all parameters
