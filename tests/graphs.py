@@ -100,6 +100,17 @@ def graphs(draw: st.DrawFn, most_nodes: int = 9) -> Edges:
 
 
 @st.composite
+def growths(draw: st.DrawFn) -> tuple[Edges, Edges]:
+    """A graph, and what it grows by: edges between old nodes, to new ones, repeated, self-loops; isolated new nodes."""
+    before = draw(graphs())
+    nodes = before.nodes + draw(st.integers(0, 5))
+    node = st.integers(0, nodes - 1)
+    further = draw(st.lists(st.tuples(node, node), max_size=30))
+    repeated = draw(st.lists(st.sampled_from(before.pairs), max_size=5)) if before.pairs else []
+    return before, Edges(nodes, (*further, *((v, u) for u, v in repeated)))
+
+
+@st.composite
 def mixtures(draw: st.DrawFn, longest: int = 6) -> NDArray[np.float64]:
     """w_0..w_N; some of them 0."""
     parts = draw(st.lists(st.integers(0, 4), min_size=1, max_size=longest + 1).filter(any))

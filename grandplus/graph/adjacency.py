@@ -50,9 +50,18 @@ class Adjacency:
         return len(self.indptr) - 1
 
     @property
+    def index_type(self) -> np.dtype[Any]:
+        """Of the stored node ids: int32 or int64."""
+        return self.indices.dtype
+
+    @property
     def degrees(self) -> NDArray[np.int64]:
         """Degrees in Ã, so with the self-loop: int64 (n,), at least 1."""
         return np.diff(self.indptr) + 1
+
+    def degrees_of(self, nodes: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+        """Degrees of some nodes in Ã, so with the self-loop: int64 (b,)."""
+        return self.indptr[nodes + 1] - self.indptr[nodes] + 1
 
     @functools.cached_property
     def fingerprint(self) -> str:

@@ -15,8 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from grandplus.graph.adjacency import Adjacency, as_adjacency
 from grandplus.graph.graph import Graph
+from grandplus.graph.grown_adjacency import GrownAdjacency
 from grandplus.propagation.matrices import checked_weights
-from grandplus.propagation.push import Workspace, push_block
+from grandplus.propagation.push import Workspace, base_and_growth, push_block, push_block_of_grown
 from grandplus.propagation.rows import Rows, RowsInfo
 from grandplus.runtime import pools
 from grandplus.runtime.errors import ArgumentError
@@ -27,7 +28,7 @@ GROWTH = 8  # of the blocks that the calling thread pushes before others help
 
 
 def gfpush(
-    adjacency: Adjacency | Graph | sp.sparray | sp.spmatrix,
+    adjacency: Adjacency | GrownAdjacency | Graph | sp.sparray | sp.spmatrix,
     nodes: ArrayLike,
     *,
     weights: ArrayLike,
@@ -42,7 +43,7 @@ def gfpush(
 
     Parameters
     ----------
-    adjacency : Graph, Adjacency or scipy sparse matrix, shape (n, n)
+    adjacency : Graph, Adjacency, GrownAdjacency or scipy sparse matrix, shape (n, n)
         The graph. A scipy matrix is made symmetric and its values are ignored. Self-loops are added here, once,
         whether the matrix has them or not.
     nodes : array_like of int, shape (r,)
@@ -84,7 +85,7 @@ def gfpush(
     >>> rows.neighbors.tolist(), rows.values.tolist(), rows.l1_error.tolist()
     ([[0]], [[0.75]], [0.25])
     """
-    graph = as_adjacency(adjacency)
+    graph = adjacency if isinstance(adjacency, GrownAdjacency) else as_adjacency(adjacency)
     w = checked_weights(weights)
     sources = _checked_nodes(nodes, graph.nodes)
     _check_numbers(rmax, top_k)
@@ -126,17 +127,21 @@ class RowPusher:
 
     Parameters
     ----------
-    graph : Adjacency
+    graph : Adjacency or GrownAdjacency
     w : ndarray of float64, shape (N + 1,)
     rmax : float
     top_k : int
     """
 
-    def __init__(self, graph: Adjacency, w: NDArray[np.float64], rmax: float, top_k: int) -> None:
-        self._graph, self._w, self._rmax, self._width = graph, w, rmax, min(top_k, graph.nodes)
+    def __init__(
+        self, graph: Adjacency | GrownAdjacency, w: NDArray[np.float64], rmax: float, top_k: int
+    ) -> None:
+        self._w, self._rmax, self._width = w, rmax, min(top_k, graph.nodes)
+        self._graph, self._index_type = graph, graph.index_type
+        base, growth = base_and_growth(graph)
+        self._push_block = push_block if growth is None else push_block_of_grown
         # Unsigned, since numba lets negative indices count from the end, which takes instructions.
-        self._unsigned = {4: np.uint32, 8: np.uint64}[graph.indices.itemsize]
-        self._adjacency = graph.indptr.view(np.uint64), graph.indices.view(self._unsigned)
+        self._adjacency = base.indptr.view(np.uint64), base.indices.view(_unsigned(base.index_type))
         self._free: list[Workspace] = []  # that no thread uses now
 
     def push(self, sources: NDArray[np.int64]) -> Pushed:
@@ -152,7 +157,7 @@ class RowPusher:
         -------
         Pushed
         """
-        pushed = Pushed(len(sources), self._width, self._graph.indices.dtype)
+        pushed = Pushed(len(sources), self._width, self._index_type)
         start, block, edges = 0, 1, 0
         while start < len(sources) and edges < EDGES_WORTH_THREADS:
             self._push(pushed, sources, start, start + block)
@@ -170,12 +175,17 @@ class RowPusher:
         except IndexError:
             space = Workspace(self._graph, len(self._w) - 1, self._rmax, self._width)
         block = slice(start, end)
-        space.first = push_block(
-            *self._adjacency, sources[block].view(np.uint64), self._w, self._rmax, space.first, *space.arrays,
-            pushed.neighbors[block].view(self._unsigned), pushed.values[block], pushed.l1_error[block],
+        space.first = self._push_block(
+            *self._adjacency, sources[block].view(np.uint64), self._w, self._rmax, space.first, space.growth,
+            *space.arrays,
+            pushed.neighbors[block].view(_unsigned(self._index_type)), pushed.values[block], pushed.l1_error[block],
             pushed.edges[block],
         )  # fmt: skip
         self._free.append(space)
+
+
+def _unsigned(index_type: np.dtype[Any]) -> str:
+    return f"uint{8 * index_type.itemsize}"
 
 
 def _check_numbers(rmax: Any, top_k: Any) -> None:

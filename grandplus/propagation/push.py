@@ -19,6 +19,10 @@ Its time is that of memory accesses rather than of arithmetic. This is how it sa
   itself looked up.
 - **Unsigned integers.** Numba lets negative indices count from the end of an array, which takes instructions.
 
+The same source serves a grown graph, in which a row of the adjacency has further neighbours (`Growth`). They are visited
+where they would stand in the merged row, so sums are added in the same order and have the same bytes. Without growth
+the argument ``growth`` is None, and numba leaves out what asks for it when it compiles.
+
 Names in the kernel: ``residue`` is r⁽ⁿ⁾, whose reserve q⁽ⁿ⁾ is added to ``pi``, the sum Π̃_s = Σ wₙq⁽ⁿ⁾, at once.
 ``bound`` is at most d · r_max. The queue holds a node's local index, the share of its residue that each neighbour gets,
 and where its neighbours stand in ``indices``.
@@ -33,6 +37,7 @@ from numba import types
 from numpy.typing import NDArray
 
 from grandplus.graph.adjacency import Adjacency
+from grandplus.graph.grown_adjacency import Growth, GrownAdjacency
 from grandplus.kernels.compiled import (
     FLOAT32,
     FLOAT64,
@@ -65,11 +70,11 @@ _LOW_32 = np.uint64(2**32 - 1)
 class Workspace:
     """The memory of one thread: 4 bytes for each node of the graph, and 57 for each node that a row may reach.
 
-    The system provides the latter only as far as a row has filled them.
+    The system provides the latter only as far as a row has filled them. On a grown graph they are 73.
 
     Parameters
     ----------
-    graph : Adjacency
+    graph : Adjacency or GrownAdjacency
     order : int
         N.
     rmax : float
@@ -82,14 +87,15 @@ class Workspace:
         A row might reach more nodes than there are local indices.
     """
 
-    def __init__(self, graph: Adjacency, order: int, rmax: float, top_k: int) -> None:
+    def __init__(self, graph: Adjacency | GrownAdjacency, order: int, rmax: float, top_k: int) -> None:
         # A push takes more than degree · rmax from the mass of its round, which is 1 at most.
         reached = int(min(graph.nodes, 1.001 * order / rmax + 64 if rmax > 0 else graph.nodes))
         if reached >= INDICES - 1:
             raise ArgumentError(f"a row may reach {reached} nodes", expected=f"fewer than {INDICES}", fix="raise rmax")
         self.first = 1  # local index, in ``local``, of the first node of the next row
-        self.local = np.empty(graph.nodes, np.uint32)
-        _write_exponents(graph.indptr.view(np.uint64), self.local)
+        base, growth = base_and_growth(graph)
+        self.local = np.zeros(graph.nodes, np.uint32)
+        _write_exponents(base.indptr.view(np.uint64), self.local[: base.nodes])
         self.node, self.exponent = np.empty(reached + 1, np.uint32), np.empty(reached + 1, np.uint8)
         self.residue = np.zeros(reached + 1)
         self.pi, self.bound = (np.empty(reached + 1) for _ in range(2))
@@ -97,12 +103,23 @@ class Workspace:
         self.queue, self.share = np.empty(queued, np.uint32), np.empty(queued)
         self.start, self.end = (np.empty(queued, np.uint64) for _ in range(2))
         self.best = np.empty(2 * top_k + 32, np.uint64)
+        self.growth = None
+        if growth is not None:
+            degrees = graph.degrees_of(growth.nodes).astype(np.float64)
+            self.local[growth.nodes] = np.frexp(degrees)[1] - 1 << INDEX_BITS
+            queued_further = (np.empty(queued, np.uint64) for _ in range(2))
+            self.growth = *(array.view(np.uint64) for array in growth.arrays), *queued_further
 
     @property
     def arrays(self) -> tuple[NDArray[Any], ...]:
         """In the order of the kernel's arguments."""
         reached = self.local, self.node, self.exponent, self.residue, self.pi, self.bound
         return *reached, self.queue, self.share, self.start, self.end, self.best
+
+
+def base_and_growth(graph: Adjacency | GrownAdjacency) -> tuple[Adjacency, Growth | None]:
+    """What is stored of a graph, and what it has grown by."""
+    return (graph.base, graph.growth) if isinstance(graph, GrownAdjacency) else (graph, None)
 
 
 @kernel(UINT64, writable(UINT32))
@@ -114,14 +131,8 @@ def _write_exponents(indptr, local):
         local[v] = exponent << np.uint64(INDEX_BITS)
 
 
-@kernel(
-    UINT64, UNSIGNED_IDS, UINT64, FLOAT64, types.float64, types.uint64,
-    *map(writable, (UINT32, UINT32, UINT8, FLOAT64, FLOAT64, FLOAT64)),
-    *map(writable, (UINT32, FLOAT64, UINT64, UINT64, UINT64)),
-    *map(writable, (matrix(UNSIGNED_IDS), matrix(FLOAT32), FLOAT32, INT64)),
-)  # fmt: skip
-def push_block(
-    indptr, indices, sources, w, rmax, first,
+def _push_block(
+    indptr, indices, sources, w, rmax, first, growth,
     local, node, exponent, residue, pi, bound,
     queue, share, start, end, best,
     out_neighbors, out_values, out_error, out_edges,
@@ -144,18 +155,18 @@ def push_block(
                 bound[i], pi[i] = (_1 << np.uint64(exponent[i])) * rmax, 0.0
             known = count
             pushes = _take_residues(count, w[order], residue, pi, bound, queue, share)
-            pushes = _look_up_degrees(pushes, rmax, indptr, indices, node, bound, queue, share, start, end)
+            pushes = _look_up_degrees(pushes, rmax, indptr, indices, growth, node, bound, queue, share, start, end)
             if pushes == _0:
                 break
             for i in range(pushes):
-                edges += end[i] - start[i] + _1
+                edges += end[i] - start[i] + _further(growth, i) + _1
             if len(local) <= CACHED_NODES:  # numba calls no function that a variable names
                 count = _push_cached(
-                    pushes, count, first, indices, local, node, exponent, residue, queue, share, start, end
+                    pushes, count, first, indices, growth, local, node, exponent, residue, queue, share, start, end
                 )  # fmt: skip
             else:
                 count = _push(
-                    pushes, count, first, indices, local, node, exponent, residue, queue, share, start, end
+                    pushes, count, first, indices, growth, local, node, exponent, residue, queue, share, start, end
                 )  # fmt: skip
         pi[known:count] = 0.0
         for i in range(count):
@@ -173,6 +184,17 @@ def push_block(
     return first
 
 
+_ARGUMENTS = (
+    *map(writable, (UINT32, UINT32, UINT8, FLOAT64, FLOAT64, FLOAT64)),
+    *map(writable, (UINT32, FLOAT64, UINT64, UINT64, UINT64)),
+    *map(writable, (matrix(UNSIGNED_IDS), matrix(FLOAT32), FLOAT32, INT64)),
+)
+_GRAPH = UINT64, UNSIGNED_IDS, UINT64, FLOAT64, types.float64, types.uint64
+_GROWTH = types.Tuple((*[UINT64] * 4, *[writable(UINT64)] * 2))
+push_block = kernel(*_GRAPH, types.none, *_ARGUMENTS)(_push_block)
+push_block_of_grown = kernel(*_GRAPH, _GROWTH, *_ARGUMENTS)(_push_block)
+
+
 @jitable
 def _take_residues(count, weight, residue, pi, bound, queue, share):
     """Add wₙr⁽ⁿ⁾ to ``pi``, set the residues to 0 and queue those above their bound; returns how many these are."""
@@ -188,15 +210,15 @@ def _take_residues(count, weight, residue, pi, bound, queue, share):
 
 @jitable
 def _look_up_degrees(
-    pushes, rmax, indptr, indices, node, bound, queue, share, start, end
+    pushes, rmax, indptr, indices, growth, node, bound, queue, share, start, end
 ):  # fmt: skip
     """Keep in the queue what is above d · r_max, and fill in shares and neighbours; returns how many are kept."""
     kept = _0
     for i in range(pushes):
         prefetch(indptr, node[queue[min(i + np.uint64(LOOK_UPS_AHEAD), pushes - _1)]])
         v, mass = np.uint64(node[queue[i]]), share[i]
-        begin, stop = indptr[v], indptr[v + _1]
-        degree = stop - begin + _1
+        begin, stop = _row(indptr, growth, v)
+        degree = stop - begin + _look_up_further(growth, v, kept) + _1
         part = mass / degree
         bound[queue[i]] = degree * rmax
         queue[kept], share[kept], start[kept], end[kept] = queue[i], part, begin, stop
@@ -210,6 +232,41 @@ def _look_up_degrees(
 
 
 @jitable
+def _row(indptr, growth, v):
+    """Where the neighbours of a node begin and end in ``indices``; a new node has none there."""
+    if growth is not None and v + _1 >= np.uint64(len(indptr)):
+        return _0, _0
+    return indptr[v], indptr[v + _1]
+
+
+@jitable
+def _look_up_further(growth, v, i):
+    """Note for the i-th place of the queue where a node's further neighbours begin and end; returns their number."""
+    if growth is None:
+        return _0
+    nodes, indptr, first, stop = growth[0], growth[1], growth[4], growth[5]
+    low, high = _0, np.uint64(len(nodes))
+    while low < high:
+        middle = (low + high) >> _1
+        if nodes[middle] < v:
+            low = middle + _1
+        else:
+            high = middle
+    first[i] = stop[i] = _0
+    if low < np.uint64(len(nodes)) and nodes[low] == v:
+        first[i], stop[i] = indptr[low], indptr[low + _1]
+    return stop[i] - first[i]
+
+
+@jitable
+def _further(growth, i):
+    """The number of further neighbours at the i-th place of the queue."""
+    if growth is None:
+        return _0
+    return growth[5][i] - growth[4][i]
+
+
+@jitable
 def _prefetch_neighbors(indices, start):
     for line in range(LINES):  # as many for a short row: a branch on its length would often be mispredicted
         prefetch(indices, start + np.uint64(line * LINE))
@@ -217,7 +274,7 @@ def _prefetch_neighbors(indices, start):
 
 @jitable
 def _push(
-    pushes, count, first, indices, local, node, exponent, residue, queue, share, start, end
+    pushes, count, first, indices, growth, local, node, exponent, residue, queue, share, start, end
 ):  # fmt: skip
     """Push all nodes of the queue: add their shares to r⁽ⁿ⁺¹⁾; returns how many nodes are reached by now."""
     ahead = np.uint64(EDGES_AHEAD)
@@ -228,6 +285,10 @@ def _push(
             prefetch(local, indices[j])
         begin, stop, mass = start[i], end[i], share[i]
         residue[queue[i]] += mass
+        if growth is not None:
+            count, begin = _add_merged(
+                i, begin, mass, count, first, indices, growth, local, node, exponent, residue
+            )  # fmt: skip
         middle = stop - min(ahead, stop - begin)
         for j in range(begin, middle):
             prefetch(local, indices[j + ahead])
@@ -239,15 +300,34 @@ def _push(
 
 @jitable
 def _push_cached(
-    pushes, count, first, indices, local, node, exponent, residue, queue, share, start, end
+    pushes, count, first, indices, growth, local, node, exponent, residue, queue, share, start, end
 ):  # fmt: skip
     """The same without prefetching."""
     for i in range(pushes):
         begin, stop, mass = start[i], end[i], share[i]
         residue[queue[i]] += mass
+        if growth is not None:
+            count, begin = _add_merged(
+                i, begin, mass, count, first, indices, growth, local, node, exponent, residue
+            )  # fmt: skip
         for j in range(begin, stop):
             count = _add(indices[j], mass, count, first, local, node, exponent, residue)
     return count
+
+
+@jitable
+def _add_merged(i, begin, mass, count, first, indices, growth, local, node, exponent, residue):
+    """Add to the residues of the i-th node's further neighbours and of those that stand before them.
+
+    Returns how many nodes have a local index, and where the other neighbours begin.
+    """
+    neighbors, places = growth[2], growth[3]
+    for j in range(growth[4][i], growth[5][i]):
+        for k in range(begin, places[j]):
+            count = _add(indices[k], mass, count, first, local, node, exponent, residue)
+        count = _add(neighbors[j], mass, count, first, local, node, exponent, residue)
+        begin = places[j]
+    return count, begin
 
 
 @jitable
