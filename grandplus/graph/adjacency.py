@@ -61,7 +61,7 @@ class Adjacency:
 
     def degrees_of(self, nodes: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
         """Degrees of some nodes in Ã, so with the self-loop: int64 (b,)."""
-        return self.indptr[nodes + 1] - self.indptr[nodes] + 1
+        return np.asarray(self.indptr[nodes + 1] - self.indptr[nodes] + 1)
 
     @functools.cached_property
     def fingerprint(self) -> str:

@@ -209,6 +209,33 @@ def csr_of(indptr: NDArray[np.int64], indices: NDArray[np.int32], data: NDArray[
     return matrix
 
 
+def rows_of(features: Features, nodes: NDArray[np.integer[Any]]) -> Features:
+    """Rows of some features, without a copy of the others.
+
+    Parameters
+    ----------
+    features : float32 (n, d) ndarray or scipy CSR
+    nodes : int (m,)
+
+    Returns
+    -------
+    float32 (m, d), of the same kind
+
+    Examples
+    --------
+    >>> rows_of(sp.csr_array(np.array([[0, 1], [0, 0], [2, 3]], np.float32)), np.array([2, 0])).toarray().tolist()
+    [[2.0, 3.0], [0.0, 1.0]]
+    """
+    if not sp.issparse(features):
+        return np.asarray(features[nodes])
+    # scipy would first copy all indices to the type of indptr.
+    starts = features.indptr[nodes].astype(np.int64)
+    lengths = features.indptr[nodes + 1].astype(np.int64) - starts
+    indptr = np.concatenate([[0], np.cumsum(lengths)])
+    stored = np.repeat(starts - indptr[:-1], lengths) + np.arange(indptr[-1])
+    return sp.csr_array((features.data[stored], features.indices[stored], indptr), (len(nodes), features.shape[1]))
+
+
 def zero_rows(features: Features) -> int:
     """The number of rows that hold nothing but zeros.
 

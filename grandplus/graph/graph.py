@@ -7,6 +7,7 @@ add it, exactly once, whatever the input held.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from grandplus.graph.adjacency import Adjacency
-from grandplus.graph.features import Features, csr_of
+from grandplus.graph.features import Features, csr_of, rows_of
 from grandplus.graph.files import map_array, read_json, read_parquet, write_json
 from grandplus.graph.fitted import FittedFeatures
+from grandplus.graph.grown import GrownGraph, grown_graph
+from grandplus.graph.ids import rows_of as rows_of_ids
 from grandplus.runtime.errors import ArgumentError, ArtifactError
 from grandplus.runtime.paths import as_path
 
@@ -69,6 +72,61 @@ class Graph:
                 raise ArgumentError(
                     f"{name} has shape {shape}", expected=f"{expected}, as the adjacency has {nodes} nodes"
                 )
+
+    def grown(
+        self,
+        nodes: Sequence[int | str],
+        edges: Sequence[Sequence[int | str]] | NDArray[Any],
+        features: Features | None = None,
+        labels: Sequence[str | None] | None = None,
+    ) -> GrownGraph:
+        """The graph with nodes and edges that came later; nothing of this one is copied or changed.
+
+        Parameters
+        ----------
+        nodes : sequence of int or str, shape (m,)
+            The ids of the new nodes.
+        edges : (2, E) array_like of ids
+            Between any nodes, in one direction or both. Edges that are there already, and self-loops, change nothing.
+        features : (m, d) ndarray or scipy sparse, optional
+            Of the new nodes, as the data had them before preprocessing: the ``fitted`` transformation is applied. They
+            may lack only where features are made from the graph; these are made anew for all nodes with new edges.
+        labels : sequence of str or None, shape (m,), optional
+            Names of classes; None where unknown.
+
+        Raises
+        ------
+        ArgumentError
+            A new node is there already or twice, an edge names an unknown node, a label is no class of this graph, or
+            features are missing or of another width.
+
+        Examples
+        --------
+        >>> from grandplus.graph.adjacency import build_adjacency
+        >>> adjacency, _ = build_adjacency(np.array([[0], [1]]), 2)
+        >>> ids = np.array(["ann", "bob"], object)
+        >>> graph = Graph(adjacency, np.eye(2, dtype=np.float32), np.array([0, 1]), ["a", "b"], ids)
+        >>> grown = graph.grown(["eve"], [["eve"], ["ann"]], np.array([[0.5, 0.5]]))
+        >>> grown.adjacency.nodes, grown.rows_of(["eve"]).tolist(), grown.features_of(np.array([0, 2])).tolist()
+        (3, [2], [[1.0, 0.0], [0.5, 0.5]])
+        """
+        return grown_graph(self, nodes, edges, features, labels)
+
+    def rows_of(self, ids: Sequence[int | str]) -> NDArray[np.int64]:
+        """The numbers of nodes by their ids: int64 (b,); see `grandplus.graph.ids.rows_of`."""
+        return rows_of_ids(self.node_ids, ids)
+
+    def ids_of(self, nodes: NDArray[np.integer[Any]]) -> list[Any]:
+        """The ids of nodes by their numbers."""
+        return list(self.node_ids[nodes].tolist())
+
+    def labels_of(self, nodes: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+        """The labels of some nodes: int64 (b,), -1 where unknown."""
+        return np.asarray(self.labels[nodes])
+
+    def features_of(self, nodes: NDArray[np.integer[Any]]) -> Features:
+        """The features of some nodes: float32 (b, d), ndarray or scipy CSR."""
+        return rows_of(self.features, nodes)
 
     def save(self, folder: Path | str) -> None:
         """Write the files into an existing folder.

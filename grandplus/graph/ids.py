@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -83,15 +83,15 @@ def without_header(ids: Sequence[str], node_ids: NDArray[Any]) -> Sequence[str]:
     return ids[1:] if is_name and not pc.any(pc.equal(known, first)).as_py() else ids
 
 
-def rows_of(node_ids: NDArray[Any], wanted: Sequence[str]) -> NDArray[np.int64]:
+def rows_of(node_ids: NDArray[Any], wanted: Sequence[Key]) -> NDArray[np.int64]:
     """The row numbers of some nodes.
 
     Parameters
     ----------
     node_ids : (n,) ndarray
         Integers or strings, each once.
-    wanted : sequence of str
-        Ids, which may repeat.
+    wanted : sequence of str or int
+        Ids, which may repeat. Text stands for an integer where ``node_ids`` are integers.
 
     Returns
     -------
@@ -107,22 +107,57 @@ def rows_of(node_ids: NDArray[Any], wanted: Sequence[str]) -> NDArray[np.int64]:
     >>> rows_of(np.array(["ann", "bob"], object), ["bob", "ann", "bob"]).tolist()
     [1, 0, 1]
     """
+    rows = find_rows(node_ids, wanted)
+    unknown = np.flatnonzero(rows < 0)
+    if len(unknown):
+        raise_unknown(node_ids, wanted[unknown[0]])
+    return rows
+
+
+def find_rows(node_ids: NDArray[Any], wanted: Sequence[Key]) -> NDArray[np.int64]:
+    """The row numbers of some nodes, -1 where there is no such node.
+
+    Parameters
+    ----------
+    node_ids : (n,) ndarray
+        Integers or strings, each once.
+    wanted : sequence of str or int
+        As of `rows_of`.
+
+    Returns
+    -------
+    int64 (b,)
+
+    Examples
+    --------
+    >>> find_rows(np.array([7, 5]), ["5", "x", 7]).tolist()
+    [1, -1, 0]
+    """
     known = pa.array(node_ids)
-    keys = [_key(text, known.type) for text in wanted]
+    keys = [_key(value, known.type) for value in wanted]
     sought = pa.array([key for key in set(keys) if _is_of(key, known.type)], known.type)
     rows = np.flatnonzero(pc.is_in(known, sought).to_numpy(zero_copy_only=False))
     row_of = dict(zip(known.take(pa.array(rows)).to_pylist(), rows.tolist(), strict=True))
-    for key in keys:
-        if key not in row_of:
-            raise ArgumentError(
-                f"there is no node {key}", expected="an id that the data came with", fix=hint(known, key)
-            )
-    return np.array([row_of[key] for key in keys], np.int64)
+    return np.array([row_of.get(key, -1) for key in keys], np.int64)
 
 
-def _key(text: str, kind: pa.DataType) -> Key:
+def raise_unknown(node_ids: NDArray[Any], wanted: Key) -> NoReturn:
+    """Say that there is no such node, and which ids are similar.
+
+    Raises
+    ------
+    ArgumentError
+    """
+    known = pa.array(node_ids)
+    key = _key(wanted, known.type)
+    raise ArgumentError(f"there is no node {key}", expected="an id that the data came with", fix=hint(known, key))
+
+
+def _key(given: Key, kind: pa.DataType) -> Key:
     """An id of the type of the known ones; it stays text if they are integers and it is none."""
-    return int(text) if pa.types.is_integer(kind) and _INTEGER.fullmatch(text) else text
+    if not pa.types.is_integer(kind):
+        return str(given)
+    return int(given) if isinstance(given, int) or _INTEGER.fullmatch(given) else given
 
 
 def _is_of(key: Key, kind: pa.DataType) -> bool:

@@ -133,9 +133,7 @@ class RowPusher:
     top_k : int
     """
 
-    def __init__(
-        self, graph: Adjacency | GrownAdjacency, w: NDArray[np.float64], rmax: float, top_k: int
-    ) -> None:
+    def __init__(self, graph: Adjacency | GrownAdjacency, w: NDArray[np.float64], rmax: float, top_k: int) -> None:
         self._w, self._rmax, self._width = w, rmax, min(top_k, graph.nodes)
         self._graph, self._index_type = graph, graph.index_type
         base, growth = base_and_growth(graph)

@@ -19,9 +19,9 @@ Its time is that of memory accesses rather than of arithmetic. This is how it sa
   itself looked up.
 - **Unsigned integers.** Numba lets negative indices count from the end of an array, which takes instructions.
 
-The same source serves a grown graph, in which a row of the adjacency has further neighbours (`Growth`). They are visited
-where they would stand in the merged row, so sums are added in the same order and have the same bytes. Without growth
-the argument ``growth`` is None, and numba leaves out what asks for it when it compiles.
+The same source serves a grown graph, in which a row of the adjacency has further neighbours (`Growth`). They are
+visited where they would stand in the merged row, so sums are added in the same order and have the same bytes. Without
+growth the argument ``growth`` is None, and numba leaves out what asks for it when it compiles.
 
 Names in the kernel: ``residue`` is r⁽ⁿ⁾, whose reserve q⁽ⁿ⁾ is added to ``pi``, the sum Π̃_s = Σ wₙq⁽ⁿ⁾, at once.
 ``bound`` is at most d · r_max. The queue holds a node's local index, the share of its residue that each neighbour gets,
@@ -37,7 +37,7 @@ from numba import types
 from numpy.typing import NDArray
 
 from grandplus.graph.adjacency import Adjacency
-from grandplus.graph.grown_adjacency import Growth, GrownAdjacency
+from grandplus.graph.grown_adjacency import GrownAdjacency, Growth
 from grandplus.kernels.compiled import (
     FLOAT32,
     FLOAT64,

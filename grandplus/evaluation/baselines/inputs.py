@@ -1,42 +1,15 @@
-"""Rows of X and of Π̃X, of a few nodes out of very many."""
+"""Rows of Π̃X, of a few nodes out of very many."""
 
 from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
 
-from grandplus.graph.features import Features
+from grandplus.graph.features import Features, rows_of
 from grandplus.graph.splits import Nodes
 from grandplus.propagation.rows import Rows
 
 BLOCK = 512  # rows of Π at a time, so that memory holds the features of few neighbours
-
-
-def rows_of(features: Features, nodes: Nodes) -> Features:
-    """Rows of some features, without a copy of the others.
-
-    Parameters
-    ----------
-    features : float32 (n, d) ndarray or scipy CSR
-    nodes : int64 (m,)
-
-    Returns
-    -------
-    float32 (m, d), of the same kind
-
-    Examples
-    --------
-    >>> rows_of(sp.csr_array(np.array([[0, 1], [0, 0], [2, 3]], np.float32)), np.array([2, 0])).toarray().tolist()
-    [[2.0, 3.0], [0.0, 1.0]]
-    """
-    if not sp.issparse(features):
-        return np.asarray(features[nodes])
-    # scipy would first copy all indices to the type of indptr.
-    starts = features.indptr[nodes].astype(np.int64)
-    lengths = features.indptr[nodes + 1].astype(np.int64) - starts
-    indptr = np.concatenate([[0], np.cumsum(lengths)])
-    stored = np.repeat(starts - indptr[:-1], lengths) + np.arange(indptr[-1])
-    return sp.csr_array((features.data[stored], features.indices[stored], indptr), (len(nodes), features.shape[1]))
 
 
 def propagated_rows_of(rows: Rows, features: Features, nodes: Nodes) -> Features:

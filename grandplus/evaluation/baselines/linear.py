@@ -14,9 +14,8 @@ from scipy.linalg import cholesky, solve_triangular
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
-from grandplus.evaluation.baselines.inputs import rows_of
 from grandplus.evaluation.baselines.protocol import Problem
-from grandplus.graph.features import Features
+from grandplus.graph.features import Features, rows_of
 from grandplus.graph.splits import Nodes, Split
 from grandplus.runtime import pools
 

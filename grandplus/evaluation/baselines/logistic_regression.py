@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from grandplus.evaluation.baselines.inputs import rows_of
 from grandplus.evaluation.baselines.linear import fit_linear
 from grandplus.evaluation.baselines.protocol import Problem
+from grandplus.graph.features import rows_of
 from grandplus.graph.splits import Split
 
 
