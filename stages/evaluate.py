@@ -25,10 +25,10 @@ def work(settings: Settings) -> None:
     from grandplus.evaluation.diagnosis.facts import facts_of_run
     from grandplus.evaluation.diagnosis.finding import lines_of, to_json
     from grandplus.evaluation.diagnosis.rules import diagnose
-    from grandplus.evaluation.metrics import summarize
     from grandplus.evaluation.per_class import per_class
     from grandplus.evaluation.plots import write_plots
-    from grandplus.evaluation.scored import load_ensemble, load_predictions
+    from grandplus.evaluation.scored import judged_by, load_ensemble, load_predictions, load_rankings
+    from grandplus.evaluation.summary import summarize
 
     with output("evaluate", settings, sums=False) as plots:
         predictions = load_predictions(PREDICTIONS)
@@ -38,7 +38,8 @@ def work(settings: Settings) -> None:
         title = f"{settings.dataset}, {settings.matrix.name if settings.needs_rows else settings.model}"
         write_plots(plots, title=title, history=history, predictions=predictions, classes=classes)
     _write(REPORTS / "settings.yaml", _yaml(settings.flat()))
-    _write(REPORTS / "per_class.json", _json(per_class(predictions, classes)))
+    rankings = load_rankings(PREDICTIONS, list(dict.fromkeys([judged_by(predictions), "val"])))
+    _write(REPORTS / "per_class.json", _json(per_class(predictions, classes, rankings)))
     run = {key: value for key, value in settings.flat().items() if key in PLAIN}
     of_run = {"splits": Splits.load(GRAPH), "rows": rows, "history": history, "predictions": predictions}
     _write(REPORTS / "details.json", _compact(details(run, resolve().changed, graph=graph, **of_run)))
@@ -47,7 +48,8 @@ def work(settings: Settings) -> None:
     _write(REPORTS / "diagnosis.json", _json(to_json(findings)))
     ensemble = load_ensemble(PREDICTIONS / "predictions.parquet")
     l1_error = None if rows is None else rows.l1_error
-    metrics = summarize(predictions, classes, l1_error=l1_error, ensemble=ensemble, baselines=baselines)
+    of_run = {"l1_error": l1_error, "ensemble": ensemble, "baselines": baselines, "rankings": rankings}
+    metrics = summarize(predictions, classes, **of_run)
     _write(REPORTS / "metrics.json", _json(metrics))
     list_reports()
     print("diagnosis:", *lines_of(findings), sep="\n  ")

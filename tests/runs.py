@@ -11,7 +11,7 @@ from project import ROOT
 
 from grandplus.evaluation.baselines.table import BaselineScore
 from grandplus.evaluation.details import details
-from grandplus.evaluation.metrics import summarize
+from grandplus.evaluation.summary import summarize
 from grandplus.graph.adjacency import build_adjacency
 from grandplus.graph.drawing import make_splits
 from grandplus.graph.graph import Graph

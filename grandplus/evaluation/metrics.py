@@ -1,4 +1,4 @@
-"""The registry of metrics, and what they come to for a run.
+"""The registry of metrics.
 
 A metric is one entry of `METRICS`. ``reports/metrics.json``, ``grandplus results``, the tables of experiments and of
 the report, and the list in ``docs/results.md`` follow from it.
@@ -7,80 +7,17 @@ the report, and the list in ``docs/results.md`` follow from it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
-from sklearn.metrics import f1_score
+from sklearn.metrics import accuracy_score, f1_score, recall_score
 
-from grandplus.evaluation.baselines.table import LABELS, BaselineScore, accuracies_of, summarize_baselines
+from grandplus.evaluation.baselines.table import LABELS
 from grandplus.evaluation.formats import Format, percent, signed_points
+from grandplus.evaluation.metric import SPREAD, Metric
+from grandplus.evaluation.ranking import told_mean
 from grandplus.evaluation.reliability import expected_calibration_error
-from grandplus.evaluation.scored import Scored, ScoredEnsemble, judged_by, select
-from grandplus.evaluation.statistics import DECIMALS, over_trials
-
-# What metrics are of: the keys of metrics.json, and how a metric's label begins.
-PARTS = {
-    "test": "test",
-    "val": "validation",
-    "baselines": "points above",
-    "rows": "row",
-    "predictions": "ensemble",
-}
-
-# What stands beside the mean of a metric that spreads.
-SPREAD = {
-    "std": "its standard deviation over trials (divisor n - 1): how much one training differs from another",
-    "ci95": "half-width of the 95 % t interval of the mean: how well these trials determine it. A single trial has "
-    "neither",
-}
-
-
-@dataclass(frozen=True)
-class Metric:
-    """A number that tells how good a run is.
-
-    Attributes
-    ----------
-    key : str
-        Where it stands in ``metrics.json``, below the part.
-    label : str
-        What it is called, after the part.
-    meaning : str
-        What it says, for the list in ``docs/results.md``.
-    written : Format
-        How its value is written.
-    score : callable
-        Its value: of a `Scored` for ``test`` and ``val``, of the rows' L1 errors for ``rows``, of a `ScoredEnsemble`
-        for ``predictions``, of a trial's lead over the best baseline for ``baselines``. None where it can't be told.
-    parts : tuple of str
-        Which of `PARTS` it is computed for.
-    in_tables : tuple of str
-        For which of these it is a column of the tables that compare runs.
-    spreads : bool
-        Whether ``std`` and ``ci95`` over trials stand beside its mean; its key then ends in ``.mean``.
-    """
-
-    key: str
-    label: str
-    meaning: str
-    written: Format
-    score: Callable[[Any], float | None]
-    parts: tuple[str, ...]
-    in_tables: tuple[str, ...] = ()
-    spreads: bool = False
-
-    def name(self, part: str) -> str:
-        """What it is called for a part.
-
-        Examples
-        --------
-        >>> METRICS[0].name("val")
-        'validation accuracy'
-        """
-        return f"{PARTS[part]} {self.label}"
+from grandplus.evaluation.scored import Scored, ScoredEnsemble
 
 
 def _accuracy(nodes: Scored | ScoredEnsemble) -> float:
@@ -91,6 +28,33 @@ def _macro_f1(nodes: Scored) -> float:
     # Without labels= scikit-learn would also count, as 0, a class that only occurs among the predictions.
     present = np.unique(nodes.label)
     return float(f1_score(nodes.label, nodes.predicted, labels=present, average="macro", zero_division=0))
+
+
+def _balanced_accuracy(nodes: Scored | ScoredEnsemble) -> float:
+    return _mean_recall(nodes.label, nodes.predicted)
+
+
+def _mean_recall(label: NDArray[np.int64], predicted: NDArray[np.int64]) -> float:
+    # As balanced_accuracy_score, which warns of classes that only occur among the predictions.
+    return float(recall_score(label, predicted, labels=np.unique(label), average="macro", zero_division=0))
+
+
+def _average_precision(nodes: Scored | ScoredEnsemble) -> float | None:
+    return told_mean(nodes.ranking.average_precision) if nodes.ranking else None
+
+
+def _auroc(nodes: Scored | ScoredEnsemble) -> float | None:
+    return told_mean(nodes.ranking.auroc) if nodes.ranking else None
+
+
+def _of_rule(rule: str, score: Callable[..., float]) -> Callable[[ScoredEnsemble], float | None]:
+    """A score of what a rule would predict of two classes; None of more."""
+
+    def scored(nodes: ScoredEnsemble) -> float | None:
+        predicted = getattr(nodes, rule)
+        return None if predicted is None else score(nodes.label, predicted)
+
+    return scored
 
 
 def _ece(nodes: Scored | ScoredEnsemble) -> float:
@@ -157,6 +121,38 @@ METRICS = (
         in_tables=("test",),
     ),
     Metric(
+        key="balanced_accuracy.mean",
+        label="balanced accuracy",
+        meaning="mean of the recalls of the classes that occur: the rarest class weighs as much as the largest",
+        written=percent,
+        score=_balanced_accuracy,
+        parts=("test", "val"),
+        only_in_json=("val",),
+        spreads=True,
+    ),
+    Metric(
+        key="average_precision.mean",
+        label="average precision",
+        meaning="how well the probability of a class ranks its nodes before all others (one-vs-rest), a mean over "
+        "the classes that occur; by guessing, a class has its share of the nodes",
+        written=percent,
+        score=_average_precision,
+        parts=("test", "val"),
+        only_in_json=("val",),
+        spreads=True,
+    ),
+    Metric(
+        key="auroc.mean",
+        label="AUROC",
+        meaning="likewise: how often a node of a class has a higher probability of it than another node has; 0.5 by "
+        "guessing, however rare the class is",
+        written=Format(3),
+        score=_auroc,
+        parts=("test", "val"),
+        only_in_json=("val",),
+        spreads=True,
+    ),
+    Metric(
         key="difference.mean",
         label="best baseline",
         meaning="accuracy of the method minus that of the best baseline, trial by trial, of test nodes; of validation "
@@ -201,6 +197,67 @@ METRICS = (
         parts=("predictions",),
     ),
     Metric(
+        key="balanced_accuracy",
+        label="balanced accuracy",
+        meaning="of the same table: mean of the recalls of the classes that occur",
+        written=percent,
+        score=_balanced_accuracy,
+        parts=("predictions",),
+        only_in_json=("predictions",),
+    ),
+    Metric(
+        key="average_precision",
+        label="average precision",
+        meaning="of the same table, as above",
+        written=percent,
+        score=_average_precision,
+        parts=("predictions",),
+        only_in_json=("predictions",),
+    ),
+    Metric(
+        key="auroc",
+        label="AUROC",
+        meaning="of the same table, as above",
+        written=Format(3),
+        score=_auroc,
+        parts=("predictions",),
+        only_in_json=("predictions",),
+    ),
+    Metric(
+        key="most_probable.accuracy",
+        label="accuracy, most probable class",
+        meaning="of the same probabilities of two classes: accuracy if the more probable class is predicted",
+        written=percent,
+        score=_of_rule("most_probable", accuracy_score),
+        parts=("predictions",),
+        only_in_json=("predictions",),
+    ),
+    Metric(
+        key="most_probable.balanced_accuracy",
+        label="balanced accuracy, most probable class",
+        meaning="likewise: balanced accuracy",
+        written=percent,
+        score=_of_rule("most_probable", _mean_recall),
+        parts=("predictions",),
+    ),
+    Metric(
+        key="threshold.accuracy",
+        label="accuracy by threshold",
+        meaning="of two classes: accuracy if the threshold of `calibration.json` decides, which validation nodes chose",
+        written=percent,
+        score=_of_rule("by_threshold", accuracy_score),
+        parts=("predictions",),
+        only_in_json=("predictions",),
+    ),
+    Metric(
+        key="threshold.balanced_accuracy",
+        label="balanced accuracy by threshold",
+        meaning="likewise: balanced accuracy",
+        written=percent,
+        score=_of_rule("by_threshold", _mean_recall),
+        parts=("predictions",),
+    ),
+    Metric(
         key="confident.share",
         label="share confident",
         meaning="of the same table: share of test nodes that are called confident",
@@ -217,56 +274,6 @@ METRICS = (
         parts=("predictions",),
     ),
 )
-
-
-def summarize(
-    predictions: Sequence[pa.Table],
-    classes: Sequence[str],
-    *,
-    l1_error: NDArray[np.float32] | None = None,
-    ensemble: ScoredEnsemble | None = None,
-    baselines: Sequence[BaselineScore] | None = None,
-) -> dict[str, Any]:
-    """Compute all metrics of a run.
-
-    Parameters
-    ----------
-    predictions : sequence of pyarrow.Table
-        One per trial, at least one; see `grandplus.evaluation.scored`.
-    classes : sequence of str
-        Class names, by class number.
-    l1_error : ndarray of float32, shape (rows,), optional
-        L1 error of each row of Π; None for a method that uses none.
-    ensemble : ScoredEnsemble, optional
-        What the mean of the trials predicts.
-    baselines : sequence of BaselineScore, optional
-        What cheap classifiers come to in each of the trials.
-
-    Returns
-    -------
-    dict
-        The content of ``reports/metrics.json``: numbers by part and key, as nested dicts, and the name of the best
-        baseline. ``test`` is left out where no trial has a test node with a known label, ``rows`` and ``baselines``
-        where there are none. ``std`` (divisor n - 1) and ``ci95`` (half-width of the t interval over trials) are left
-        out for a single trial.
-
-    Raises
-    ------
-    GrandPlusError
-        A trial has no labelled test node, though others have, or no validation node; a class number is beyond
-        `classes`; a confidence is impossible.
-    """
-    judged = judged_by(predictions)
-    scored = {part: select(predictions, part, classes) for part in dict.fromkeys([judged, "val"])}
-    content = {part: _measured(part, trials) for part, trials in scored.items()}
-    if baselines is not None:
-        content["baselines"] = _compared(baselines, judged, scored[judged])
-    if l1_error is not None:
-        content["rows"] = _measured("rows", [l1_error])
-    if ensemble is not None:
-        nodes = len(ensemble.correct)
-        content["predictions"] = {"nodes": nodes} | (_measured("predictions", [ensemble]) if nodes else {})
-    return content
 
 
 def listed() -> str:
@@ -300,29 +307,3 @@ def _of_each_baseline() -> list[str]:
 
 def _line(keys: Sequence[str], meaning: str) -> str:
     return f"| {', '.join(f'`{key}`' for key in keys)} | {meaning} |"
-
-
-def _compared(baselines: Sequence[BaselineScore], part: str, trials: Sequence[Scored]) -> dict[str, Any]:
-    """The baselines, and what the run has more than the best of them in each trial."""
-    content = summarize_baselines(baselines)
-    others = accuracies_of(baselines, content.get("best", ""), part)
-    if len(others) == len(trials):
-        leads = [_accuracy(trial) - other for trial, other in zip(trials, others, strict=True)]
-        content |= _measured("baselines", leads)
-    return content
-
-
-def _measured(part: str, trials: Sequence[Any]) -> dict[str, Any]:
-    """The metrics of one part, as nested dicts: means over its trials."""
-    content: dict[str, Any] = {}
-    for metric in METRICS:
-        if part not in metric.parts:
-            continue
-        scores = [score for trial in trials if (score := metric.score(trial)) is not None]
-        if scores:
-            *path, name = metric.key.split(".")
-            group = content
-            for step in path:
-                group = group.setdefault(step, {})
-            group |= over_trials(scores) if metric.spreads else {name: round(float(np.mean(scores)), DECIMALS)}
-    return content

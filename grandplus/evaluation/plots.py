@@ -70,7 +70,7 @@ def write_plots(
     Raises
     ------
     GrandPlusError
-        See `grandplus.evaluation.metrics.summarize`.
+        See `grandplus.evaluation.summary.summarize`.
 
     Notes
     -----

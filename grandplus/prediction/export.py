@@ -12,8 +12,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from grandplus.evaluation.probabilities import CLASSES, probabilities_of
 from grandplus.graph.ids import rows_of
-from grandplus.prediction.predictions import CLASSES, PREDICTIONS, probabilities_of
+from grandplus.prediction.predictions import PREDICTIONS
 from grandplus.prediction.predictor import Predictor
 from grandplus.runtime.errors import ArgumentError
 from grandplus.runtime.system_errors import artifact_errors

@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from grandplus.evaluation.probabilities import CLASSES, probabilities_of
 from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Split, Splits
 from grandplus.prediction.calibration import CALIBRATION, HeldOut
@@ -27,7 +28,6 @@ from grandplus.runtime.storage import finished_whole
 PREDICTIONS = "predictions.parquet"
 PARTS = ("train", "val", "test", "other")
 GROUP_ROWS = 2**16  # of a row group of Parquet
-CLASSES = b"classes"  # the key of metadata with the classes' names, in the order of the probabilities
 
 
 def write_trial(file: Path, graph: Graph, split: Split, probabilities: NDArray[np.float32]) -> None:
@@ -106,19 +106,6 @@ def write_predictions(folder: Path, graph: Graph, splits: Splits) -> None:
 
     trials = (_groups(file, ["part", "probabilities"]) for file in files)
     _write(folder / PREDICTIONS, map(combined, _groups(files[0], ["node", "label"]), *trials))
-
-
-def probabilities_of(table: pa.Table) -> NDArray[np.float32]:
-    """The probabilities of a table's lines: float32 (b, C).
-
-    Parameters
-    ----------
-    table : pyarrow.Table
-        Or a part of it, with the column ``probabilities``.
-    """
-    column = table["probabilities"]
-    flat: NDArray[np.float32] = column.combine_chunks().flatten().to_numpy()
-    return flat.reshape(len(column), column.type.list_size)
 
 
 def _write(file: Path, groups: Iterator[pa.Table]) -> None:

@@ -6,12 +6,13 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from grandplus.evaluation.metrics import METRICS, PARTS, Metric
+from grandplus.evaluation.metric import PARTS, Metric
+from grandplus.evaluation.metrics import METRICS
 from grandplus.report.read import value_at
 
 
 def score_lines(metrics: Mapping[str, Any]) -> dict[str, str]:
-    """All metrics of a run; its baselines are in `grandplus.report.baselines`.
+    """The metrics of a run that `Metric` has a line for; its baselines are in `grandplus.report.baselines`.
 
     Parameters
     ----------
@@ -32,7 +33,7 @@ def score_lines(metrics: Mapping[str, Any]) -> dict[str, str]:
         metric.name(part): _text(metrics, part, metric, interval=True)
         for part in PARTS
         for metric in METRICS
-        if part in metric.parts and part != "baselines"
+        if part in metric.parts and part not in metric.only_in_json and part != "baselines"
     }
     lines = {name: text for name, text in lines.items() if text}
     return lines | _nodes_of_ensemble(metrics)

@@ -1,20 +1,22 @@
 import json
+import warnings
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from project import ROOT
-from scored_tables import CLASSES, table
-from sklearn.metrics import precision_recall_fscore_support
+from scored_tables import CLASSES, predictions_file, table
+from sklearn.metrics import balanced_accuracy_score, precision_recall_fscore_support
 
 from grandplus.evaluation.baselines.table import BaselineScore
-from grandplus.evaluation.metrics import METRICS, PARTS, listed, summarize
+from grandplus.evaluation.metric import PARTS
+from grandplus.evaluation.metrics import METRICS, listed
 from grandplus.evaluation.per_class import per_class
+from grandplus.evaluation.ranking import rank
 from grandplus.evaluation.scored import load_ensemble
+from grandplus.evaluation.summary import summarize
 from grandplus.runtime.errors import GrandPlusError
 
 L1 = np.array([0.125, 0.5, 0.25], dtype=np.float32)
@@ -60,6 +62,8 @@ def test_only_scalars_and_stable_as_json():
         "test.ece.calibrated",
         "val.ece.mean",
         "val.ece.calibrated", "val.accuracy.mean", "val.accuracy.std", "val.accuracy.ci95",
+        "test.balanced_accuracy.mean", "test.balanced_accuracy.std", "test.balanced_accuracy.ci95",
+        "val.balanced_accuracy.mean", "val.balanced_accuracy.std", "val.balanced_accuracy.ci95",
         "rows.l1_error.mean", "rows.l1_error.max",
     }  # fmt: skip
 
@@ -104,6 +108,10 @@ def test_scores_equal_scikit_learns(pairs):
     scores = precision_recall_fscore_support(label, predicted, labels=range(3), zero_division=0)
     macro_f1 = summarize(predictions, CLASSES, l1_error=L1)["test"]["macro_f1"]["mean"]
     assert macro_f1 == pytest.approx(scores[2][present].mean(), abs=1e-6)
+    balanced = summarize(predictions, CLASSES, l1_error=L1)["test"]["balanced_accuracy"]["mean"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it warns of classes that are only predicted
+        assert balanced == pytest.approx(balanced_accuracy_score(label, predicted), abs=1e-6)
     by_class = per_class(predictions, CLASSES)
     for row, key in enumerate(("precision", "recall", "f1", "support")):
         np.testing.assert_allclose([by_class[name][key] for name in CLASSES], scores[row], atol=1e-6)
@@ -135,33 +143,52 @@ def test_without_labels_of_test_nodes_validation_is_all_there_is():
     assert per_class(predictions, CLASSES)["a"] == {"precision": 0.5, "recall": 1, "f1": round(2 / 3, 6), "support": 1}
 
 
-def predictions_file(folder, parts, labels, predicted, confidence, confident):
-    columns = {"part": parts, "label": pa.array(labels, pa.string()), "predicted": predicted}
-    numbers = {"confidence": pa.array(confidence, pa.float32()), "confident": pa.array(confident, pa.bool_())}
-    pq.write_table(pa.table(columns | numbers), folder / "predictions.parquet")
-    return folder / "predictions.parquet"
-
-
-def of_ensemble(file):
-    return summarize([right(7)], CLASSES, ensemble=load_ensemble(file))["predictions"]
+def of_ensemble(file, decision=None):
+    return summarize([right(7)], CLASSES, ensemble=load_ensemble(file, decision))["predictions"]
 
 
 def test_predictions_are_scored_on_labelled_test_nodes(tmp_path):
     parts = ["test", "test", "test", "test", "test", "val"]
     labels, predicted = ["a", "b", "a", "b", None, "a"], ["a", "b", "b", "b", "a", "b"]
-    confidence, confident = [0.9, 0.9, 0.9, 0.5, 0.9, 0.9], [True, True, True, False, True, True]
-    file = predictions_file(tmp_path, parts, labels, predicted, confidence, confident)
+    confident = [True, True, True, False, True, True]
+    file = predictions_file(tmp_path, parts, labels, predicted, [0.9, 0.9, 0.9, 0.5, 0.9, 0.9], confident)
     # .9 is right in 2 of 3 cases, and .5 in 1 of 1: 3/4 · |2/3 - .9| + 1/4 · |1 - .5|.
     expected = {"nodes": 4, "accuracy": 0.75, "ece": 0.3, "confident": {"share": 0.75, "precision": round(2 / 3, 6)}}
-    assert of_ensemble(file) == expected
+    # Recalls are 1/2 and 1. By P(a) the order is a, b, and the two others together; by P(b) first b and a together.
+    ranked = {"average_precision": pytest.approx((3 / 4 + 7 / 12) / 2, abs=1e-6), "auroc": 0.625}
+    assert of_ensemble(file) == expected | {"balanced_accuracy": 0.75} | ranked
+
+
+def test_both_rules_of_two_classes_are_scored_side_by_side(tmp_path):
+    labels, second = ["a", "a", "a", "b"], [0.1, 0.2, 0.4, 0.3]
+    confidence = [1 - share for share in second]
+    file = predictions_file(tmp_path, ["test"] * 4, labels, ["a"] * 4, confidence, [True] * 4, classes=["a", "b"])
+    scores = of_ensemble(file, decision=0.25)
+    assert scores["most_probable"] == {"accuracy": 0.75, "balanced_accuracy": 0.5}
+    assert scores["threshold"] == {"accuracy": 0.75, "balanced_accuracy": pytest.approx(5 / 6, abs=1e-6)}
 
 
 def test_what_can_not_be_scored_is_left_out(tmp_path):
     file = predictions_file(tmp_path, ["test"], ["a"], ["a"], [0.75], [False])
-    assert of_ensemble(file) == {"nodes": 1, "accuracy": 1, "ece": 0.25, "confident": {"share": 0}}
+    alone = {"nodes": 1, "accuracy": 1, "ece": 0.25, "balanced_accuracy": 1, "confident": {"share": 0}}
+    assert of_ensemble(file) == alone  # a class that all nodes are of can't be ranked
     assert of_ensemble(predictions_file(tmp_path, ["test"], [None], ["a"], [0.75], [True])) == {"nodes": 0}
     with pytest.raises(GrandPlusError, match=r"absent\.parquet: no such file"):
         load_ensemble(tmp_path / "absent.parquet")
+
+
+def test_rankings_are_means_over_trials_and_the_classes_that_occur():
+    pairs = [(0, 0), (0, 0), (1, 1), (1, 0)]
+    probabilities = np.array([[0.8, 0.2, 0], [0.6, 0.4, 0], [0.3, 0.7, 0], [0.7, 0.3, 0]], np.float32)
+    rankings = {"test": [rank(np.array([0, 0, 1, 1]), probabilities)] * 2}
+    content = summarize([table(pairs)] * 2, CLASSES, rankings=rankings)
+    # Of either class one of its two nodes is the first of four, and the other one the third.
+    assert content["test"]["average_precision"]["mean"] == pytest.approx((1 + 2 / 3) / 2, abs=1e-6)
+    assert content["test"]["auroc"] == {"mean": 0.75, "std": 0, "ci95": 0}
+    assert "auroc" not in content["val"]
+    by_class = per_class([table(pairs)] * 2, CLASSES, rankings)
+    assert by_class["a"]["auroc"] == by_class["b"]["auroc"] == 0.75
+    assert "auroc" not in by_class["c"]
 
 
 def test_a_method_without_rows_has_no_metrics_of_rows():
@@ -191,12 +218,16 @@ def test_without_test_nodes_the_difference_is_that_of_validation():
 
 
 def test_every_number_of_metrics_json_is_registered(tmp_path):
-    file = predictions_file(tmp_path, ["test"] * 2, ["a", "b"], ["a", "a"], [0.9, 0.9], [True, True])
-    of_run = {"l1_error": L1, "ensemble": load_ensemble(file), "baselines": of_baselines(0.5, 0.6)}
+    names = {"classes": ["a", "b"]}
+    file = predictions_file(tmp_path, ["test"] * 2, ["a", "b"], ["a", "a"], [0.9, 0.9], [True, True], **names)
+    of_run = {"l1_error": L1, "ensemble": load_ensemble(file, 0.5), "baselines": of_baselines(0.5, 0.6)}
+    ranking = rank(np.array([0, 1]), np.eye(2, dtype=np.float32))
+    of_run["rankings"] = {part: [ranking, ranking] for part in ("test", "val")}
     content = summarize([right(7), right(8)], CLASSES, **of_run)
     registered = {f"{part}.{metric.key}" for metric in METRICS for part in metric.parts}
     registered |= {f"baselines.majority.{part}.accuracy.mean" for part in ("test", "val")}
-    spread = [key for key in registered if key.endswith(("accuracy.mean", "difference.mean"))]
+    spread = [f"{part}.{metric.key}" for metric in METRICS for part in metric.parts if metric.spreads]
+    spread += [f"baselines.majority.{part}.accuracy.mean" for part in ("test", "val")]
     beside = {key.replace("mean", name) for key in spread for name in ("std", "ci95")}
     assert set(leaves(content)) == registered | beside | {"predictions.nodes", "baselines.best"}
 
@@ -204,7 +235,8 @@ def test_every_number_of_metrics_json_is_registered(tmp_path):
 def test_metrics_have_names_of_their_own():
     names = [metric.name(part) for metric in METRICS for part in metric.parts]
     assert len(set(names)) == len(names)
-    assert all(set(metric.in_tables) <= set(metric.parts) <= set(PARTS) for metric in METRICS)
+    for metric in METRICS:
+        assert {*metric.in_tables, *metric.only_in_json} <= set(metric.parts) <= set(PARTS)
 
 
 def test_the_documentation_lists_every_metric():

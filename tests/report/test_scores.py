@@ -4,7 +4,8 @@ import pytest
 
 from grandplus.evaluation import metrics
 from grandplus.evaluation.formats import Format, percent
-from grandplus.evaluation.metrics import METRICS, Metric
+from grandplus.evaluation.metric import Metric
+from grandplus.evaluation.metrics import METRICS
 from grandplus.evaluation.statistics import Interval
 from grandplus.report.scores import score_columns, score_lines
 

@@ -195,10 +195,10 @@ def test_the_page_of_dvc_plots_needs_no_network(project, tmp_path):
 
 def test_a_queued_experiment_runs_its_own_code(project):
     """The edited code of the workspace is part of the experiment, though it runs in another folder."""
-    metrics = project.folder / "grandplus/evaluation/metrics.py"
-    end = "    return content\n\n\ndef listed()"
-    assert end in metrics.read_text()
-    metrics.write_text(metrics.read_text().replace(end, f'    content["mark"] = 7000\n{end}'))
+    summary = project.folder / "grandplus/evaluation/summary.py"
+    end = "    return content\n\n\ndef _compared("
+    assert end in summary.read_text()
+    summary.write_text(summary.read_text().replace(end, f'    content["mark"] = 7000\n{end}'))
     project.dvc("exp", "run", "--queue", "-n", "elsewhere", "-S", "gfpush.top_k=7")  # rows that no other test makes
     printed = project.grandplus("queue")
     assert "rows of 1 of 1 settings: elsewhere" in printed  # before the experiment, which finds them in the cache
