@@ -79,7 +79,7 @@ def untrained(case: Case) -> Predictor:
 
 def plain(predictor: Predictor, node: int) -> NDArray[np.float32]:
     """Probabilities (1, C) of one node, step by step."""
-    graph, info, models = predictor.graph, predictor.info, predictor.models
+    graph, info, models = predictor.stored_graph, predictor.info, predictor.models
     rows = gfpush(graph, [node], weights=info.weights, rmax=info.rmax, top_k=ROW_ENTRIES)
     inputs = (rows.to_csr() @ sp.csr_array(graph.features)).toarray()
     settings = models[0].settings

@@ -77,7 +77,7 @@ def _of_file(arguments: argparse.Namespace) -> tuple[list[str], Iterable[Predict
 
     lines = read_ids(arguments.nodes)
     predictor = Predictor.load(DATA, dataset=arguments.dataset)
-    ids = lines[1:] if arguments.header else without_header(lines, predictor.graph.node_ids)
+    ids = lines[1:] if arguments.header else without_header(lines, predictor.stored_graph.node_ids)
     if len(ids) < len(lines):
         print(f"the first line, {lines[0]!r}, is taken for a header", file=sys.stderr)
     if not ids:

@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from grandplus.graph.features import Features
+from grandplus.graph.graph import Graph
+from grandplus.graph.grown import GrownGraph
+from grandplus.propagation.rows import Rows
 from grandplus.runtime import pools
 
 ROWS_AT_ONCE = 8192
@@ -117,6 +120,28 @@ def sparse_input(matrix: Any, device: torch.device) -> SparseInput:
     values, order = torch.tensor(matrix.data), torch.from_numpy(transposed.data - 1)
     matrix, turned = csr_tensor(matrix, values), csr_tensor(transposed, values[order])
     return SparseInput(matrix.to(device), turned.to(device), order.to(device))
+
+
+def features_of_rows(graph: Graph | GrownGraph, rows: Rows) -> tuple[Features, Rows]:
+    """The features of the neighbours that rows name, and the rows with numbers of these features in place of nodes.
+
+    Parameters
+    ----------
+    graph : Graph or GrownGraph
+        The features of a stored graph are taken as they are, and so are the rows.
+    rows : Rows
+        Of b nodes.
+
+    Returns
+    -------
+    features : float32 (m, d), ndarray or scipy CSR
+    rows : Rows
+    """
+    if isinstance(graph, Graph):
+        return graph.features, rows
+    held, numbers = rows.neighbors >= 0, np.full_like(rows.neighbors, -1)
+    nodes, numbers[held] = np.unique(rows.neighbors[held], return_inverse=True)
+    return graph.features_of(nodes), replace(rows, neighbors=numbers, info=replace(rows.info, nodes=len(nodes)))
 
 
 def multiply(features: Features, weight: NDArray[np.float32], out: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grandplus.graph.graph import Graph
+from grandplus.graph.grown import GrownGraph
 from grandplus.graph.splits import Split
 from grandplus.propagation.rows import Rows
 from grandplus.runtime.paths import as_path
@@ -154,12 +155,12 @@ class RowModel(Model):
         return self.weights
 
     @abstractmethod
-    def inputs_of_rows(self, graph: Graph, rows: Rows) -> Any:
+    def inputs_of_rows(self, graph: Graph | GrownGraph, rows: Rows) -> Any:
         """What models of the same settings compute alike from rows of b nodes.
 
         Parameters
         ----------
-        graph : Graph
+        graph : Graph or GrownGraph
         rows : Rows
             Of the matrix with the weights ``inference_weights``, for the predictions that ``predict_proba`` gives; they
             may be longer than those that the model was trained on.

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from grandplus.graph.graph import Graph
-from grandplus.graph.ids import rows_of
+from grandplus.graph.grown import GrownGraph
 from grandplus.graph.splits import Splits
 from grandplus.prediction.predictions import PREDICTIONS
 from grandplus.prediction.predictor import Predictor
@@ -34,7 +34,7 @@ class Neighbour:
     trained_on : bool
         Whether any trial was trained on its label.
     predicted : str
-        The class that full inference predicts.
+        The class that the run's full inference predicts, or its row if it came later.
     confidence : float
         The probability of that class.
     value : float
@@ -127,7 +127,7 @@ def explain(predictor: Predictor, node: str, data: Path | str = "data") -> Expla
         A file of the run is missing or damaged.
     """
     graph = predictor.graph
-    row = rows_of(graph.node_ids, [node])
+    row = graph.rows_of([node])
     prediction = predictor.predict(row)
     probabilities = prediction.probabilities[0]
     trained_on = _trained_on(Path(data))
@@ -138,8 +138,8 @@ def explain(predictor: Predictor, node: str, data: Path | str = "data") -> Expla
     ranked = [graph.classes[number] for number in np.argsort(-probabilities, kind="stable")]
     by_class = dict(zip(graph.classes, probabilities.tolist(), strict=True))
     return Explanation(
-        node=graph.node_ids[row[0]],
-        label=_label(graph, int(row[0])),
+        node=graph.ids_of(row)[0],
+        label=_labels(graph, row)[0],
         trained_on=int(row[0]) in trained_on,
         predicted=ranked[0],
         confidence=float(prediction.confidence[0]),
@@ -155,21 +155,14 @@ def _neighbours(predictor: Predictor, row: NDArray[np.int64], trained_on: set[in
     held = pushed.neighbors[0] >= 0
     nodes, values = pushed.neighbors[0][held], pushed.values[0][held].astype(np.float64)
     total = values.sum()
-    for number, value, line in zip(nodes.tolist(), values.tolist(), _predictions(nodes, data), strict=True):
-        yield Neighbour(
-            node=graph.node_ids[number],
-            label=_label(graph, number),
-            trained_on=number in trained_on,
-            predicted=line["predicted"],
-            confidence=line["confidence"],
-            value=value,
-            share=value / total,
-        )
+    predicted = _predictions(predictor, nodes, data)
+    known = nodes.tolist(), graph.ids_of(nodes), _labels(graph, nodes), values.tolist()
+    for number, name, label, value in zip(*known, strict=True):
+        yield Neighbour(name, label, number in trained_on, *predicted[number], value, share=value / total)
 
 
-def _label(graph: Graph, number: int) -> str | None:
-    label = graph.labels[number]
-    return graph.classes[label] if label >= 0 else None
+def _labels(graph: Graph | GrownGraph, nodes: NDArray[Any]) -> list[str | None]:
+    return [graph.classes[label] if label >= 0 else None for label in graph.labels_of(nodes).tolist()]
 
 
 def _trained_on(data: Path) -> set[int]:
@@ -177,9 +170,18 @@ def _trained_on(data: Path) -> set[int]:
     return set(table.filter(pc.equal(table["part"], "train"))["node"].to_pylist())
 
 
-def _predictions(nodes: NDArray[Any], data: Path) -> list[dict[str, Any]]:
-    """``predicted`` and ``confidence`` of each node, by full inference."""
-    file = data / "predictions" / PREDICTIONS
+def _predictions(predictor: Predictor, nodes: NDArray[Any], data: Path) -> dict[int, tuple[str, float]]:
+    """Class and probability by node: by the run's full inference, or of nodes that came later by their rows."""
+    file, graph = data / "predictions" / PREDICTIONS, predictor.graph
     with artifact_errors(file, "can't be read as predictions", pa.ArrowException):
         table = pq.read_table(file, columns=["predicted", "confidence"], read_dictionary=["predicted"])
-    return list(table.take(pa.array(nodes)).to_pylist())
+    old = nodes < len(table)
+    lines = table.take(pa.array(nodes[old])).to_pylist()
+    made = {
+        node: (line["predicted"], line["confidence"]) for node, line in zip(nodes[old].tolist(), lines, strict=True)
+    }
+    if not old.all():
+        later = predictor.predict(nodes[~old])
+        names = [graph.classes[number] for number in later.predicted.tolist()]
+        made |= dict(zip(later.node.tolist(), zip(names, later.confidence.tolist(), strict=True), strict=True))
+    return made

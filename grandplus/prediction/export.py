@@ -13,7 +13,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from grandplus.evaluation.probabilities import CLASSES, probabilities_of
-from grandplus.graph.ids import rows_of
 from grandplus.prediction.predictions import PREDICTIONS
 from grandplus.prediction.predictor import Predictor
 from grandplus.runtime.errors import ArgumentError
@@ -53,9 +52,9 @@ def predict_nodes(predictor: Predictor, ids: Sequence[str]) -> Iterator[Predicte
         There is no such node.
     """
     graph = predictor.graph
-    nodes, positions = np.unique(rows_of(graph.node_ids, ids), return_inverse=True)
+    nodes, positions = np.unique(graph.rows_of(ids), return_inverse=True)
     predictions = predictor.predict(nodes)
-    known = graph.node_ids[nodes].tolist()
+    known = graph.ids_of(nodes)
     for position in positions.tolist():
         yield Predicted(
             known[position],

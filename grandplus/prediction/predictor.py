@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from grandplus.graph.graph import Graph
+from grandplus.graph.grown import GrownGraph
 from grandplus.methods.files import load_model
 from grandplus.methods.protocol import Model, RowModel
 from grandplus.prediction.calibration import CALIBRATION, Calibration
@@ -67,7 +68,7 @@ class Predictor:
 
     Attributes
     ----------
-    graph : Graph
+    graph : Graph or GrownGraph
     models : sequence of RowModel
         One of each trial.
     info : RowsInfo
@@ -75,7 +76,7 @@ class Predictor:
     calibration : Calibration
     """
 
-    graph: Graph
+    graph: Graph | GrownGraph
     models: Sequence[RowModel]
     info: RowsInfo
     calibration: Calibration
@@ -114,6 +115,31 @@ class Predictor:
             raise ArtifactError("the graph, the rows, the models and the predictions are of different runs", where=data)
         return cls(graph, models, info, calibration)
 
+    @property
+    def stored_graph(self) -> Graph:
+        """The graph of the run, without what came later."""
+        return self.graph if isinstance(self.graph, Graph) else self.graph.base
+
+    def on(self, grown: GrownGraph) -> Predictor:
+        """The same models on a graph that has grown, without training.
+
+        Rows are pushed, and their errors are exact, in the grown graph. Calibration stays that of the run.
+
+        Parameters
+        ----------
+        grown : GrownGraph
+            From ``grown`` of this predictor's graph.
+
+        Raises
+        ------
+        ArgumentError
+            It has grown from another graph.
+        """
+        if grown.base is not self.stored_graph:
+            found = "the grown graph comes from another graph than the predictor's"
+            raise ArgumentError(found, expected="predictor.graph.grown(nodes, edges)")
+        return dataclasses.replace(self, graph=grown)
+
     def predict(self, nodes: ArrayLike) -> NodePredictions:
         """Predict nodes.
 
@@ -139,7 +165,12 @@ class Predictor:
             Ascending.
         """
         pushed = self._pusher.push(nodes)
-        info = dataclasses.replace(self.info, weights=self.models[0].inference_weights, top_k=ROW_ENTRIES)
+        info = dataclasses.replace(
+            self.info,
+            weights=self.models[0].inference_weights,
+            top_k=ROW_ENTRIES,
+            nodes=self.graph.adjacency.nodes,
+        )
         return Rows(nodes, pushed.neighbors, pushed.values, pushed.l1_error, info)
 
     @functools.cached_property

@@ -6,6 +6,7 @@ import scipy.sparse as sp
 import torch
 
 from grandplus.graph.adjacency import build_adjacency
+from grandplus.graph.fitted import FittedFeatures
 from grandplus.graph.graph import Graph
 from grandplus.methods.grandplus.model import MLP, Model
 from grandplus.pipeline.graphs import make_graph
@@ -16,7 +17,7 @@ from grandplus.propagation.gfpush import gfpush
 from grandplus.propagation.matrices import propagation_weights
 from grandplus.propagation.power import propagate
 from grandplus.propagation.rows import RowsInfo
-from grandplus.runtime.errors import GrandPlusError
+from grandplus.runtime.errors import ArgumentError, GrandPlusError
 
 SETTINGS = load_settings(dataset="cora", matrix="ppr", trials=2)
 TEMPERATURES = (0.5, 1.5)
@@ -197,3 +198,59 @@ def test_the_graph_of_a_later_run_is_refused(data):
     Graph(adjacency, graph.features, graph.labels, graph.classes, graph.node_ids).save(data / "graph")
     with pytest.raises(GrandPlusError, match="the rows, the models and the predictions are of different runs"):
         Predictor.load(data)
+
+
+# --- Nodes and edges that came later -------------------------------------------------------------
+
+
+def later(cora, sparse=True, kind="row-normalize"):
+    """The first 2600 nodes of Cora, to which the others came later; and the predictor and the merged graph."""
+    old, nodes = 2600, 2708
+    sources = np.repeat(np.arange(nodes), np.diff(cora.adjacency.indptr))
+    edges = np.stack([sources, cora.adjacency.indices])
+    among_old = (edges < old).all(axis=0)
+    between = among_old & (np.arange(edges.shape[1]) % 50 == 0)  # edges of old nodes that came later
+    raw = (cora.features > 0).astype(np.float32)
+    raw = raw if sparse else np.asarray(raw[:, :40].toarray() * np.arange(1, 41), np.float32)
+    fitted = FittedFeatures.fit(kind, raw[:old])
+    ids = np.array([f"paper {node}" for node in range(nodes)], object)
+    first = edges[:, among_old & ~between]
+    adjacency, features = build_adjacency(first, old)[0], fitted.transform(raw[:old])
+    base = Graph(adjacency, features, cora.labels[:old], cora.classes, ids[:old], fitted=fitted)
+    grown = base.grown(ids[old:], ids[edges[:, ~among_old | between]], raw[old:])
+    whole = build_adjacency(np.concatenate([first, edges[:, ~among_old | between]], axis=1), nodes)[0]
+    return grown, Graph(whole, fitted.transform(raw), cora.labels, cora.classes, ids)
+
+
+@pytest.mark.parametrize(("sparse", "kind"), [(True, "row-normalize"), (False, "standardize")])
+def test_on_a_grown_graph_all_is_as_on_the_merged_one(cora, sparse, kind):
+    grown, merged = later(cora, sparse, kind)
+    nodes = np.append(np.arange(0, 2600, 40), grown.new_nodes)
+    on_merged = predictor_of(merged)
+    found = predictor_of(grown.base).on(grown)
+    expected, predicted = on_merged.predict(nodes), found.predict(nodes)
+    assert predicted.l1_error.tobytes() == expected.l1_error.tobytes()
+    assert predicted.probabilities.tobytes() == expected.probabilities.tobytes()
+    assert predicted.confident.tolist() == expected.confident.tolist()
+
+
+@pytest.mark.parametrize("kept", [8, 2**14])
+def test_inputs_on_a_grown_graph_are_within_the_rows_error_of_full_inference(cora, monkeypatch, kept):
+    monkeypatch.setattr("grandplus.prediction.predictor.ROW_ENTRIES", kept)
+    grown, merged = later(cora)
+    predictor = predictor_of(grown.base, batchnorm=True).on(grown)
+    inputs, l1_error = first_layer_inputs(predictor, grown.new_nodes)
+    full = propagate(merged, merged.features, weights=predictor.info.weights)[grown.new_nodes]
+    assert (np.abs(inputs - full) <= l1_error[:, None] * merged.features.max() + 1e-6).all()
+    if kept > 8:  # rows that lack nearly nothing give the probabilities of full inference
+        of_all = predictor.calibration.combine(model.predict_proba(merged) for model in predictor.models)
+        found = predictor.predict(grown.new_nodes).probabilities
+        assert np.abs(found - of_all[grown.new_nodes]).max() < 1e-3
+
+
+def test_a_graph_that_has_grown_from_another_one_is_refused(cora):
+    grown, merged = later(cora)
+    with pytest.raises(ArgumentError, match="the grown graph comes from another graph than the predictor's"):
+        predictor_of(merged).on(grown)
+    predictor = predictor_of(grown.base).on(grown)
+    assert predictor.on(grown).stored_graph is grown.base

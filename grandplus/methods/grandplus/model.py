@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from grandplus.graph.graph import Graph
+from grandplus.graph.grown import GrownGraph
 from grandplus.methods import protocol
 from grandplus.methods.grandplus import inference
 from grandplus.methods.grandplus.fused.csr import CSR, Factors
 from grandplus.methods.grandplus.fused.mixing import mix_to_sparse
 from grandplus.methods.grandplus.fused.random_propagation import Batch, RandomPropagation
 from grandplus.methods.grandplus.mlp import MLP, SparseLinear
-from grandplus.methods.inputs import ROWS_AT_ONCE
+from grandplus.methods.inputs import ROWS_AT_ONCE, features_of_rows
 from grandplus.propagation.plan import Plan, plan
 from grandplus.propagation.rows import Rows
 
@@ -79,12 +80,12 @@ class Model(protocol.RowModel):
             return None
         return self._scaled(inference.propagate_features(graph, self.weights, self.plan(graph)))
 
-    def inputs_of_rows(self, graph: Graph, rows: Rows) -> Batch:
+    def inputs_of_rows(self, graph: Graph | GrownGraph, rows: Rows) -> Batch:
         """What the first layer takes of each row: the mean over DropNode, as in validation while training.
 
         Parameters
         ----------
-        graph : Graph
+        graph : Graph or GrownGraph
         rows : Rows
             Of b nodes.
 
@@ -93,7 +94,7 @@ class Model(protocol.RowModel):
         float32 (b, d)
             Dense or sparse, on the CPU.
         """
-        features = graph.features
+        features, rows = features_of_rows(graph, rows)
         propagation = RandomPropagation(
             features,
             rows,

@@ -23,6 +23,7 @@ from torch import Tensor
 
 from grandplus.graph.features import blocks_of
 from grandplus.graph.graph import Graph
+from grandplus.graph.grown import GrownGraph
 from grandplus.methods import protocol
 from grandplus.methods.inputs import SparseInput, input_of, multiply, sparse_input
 from grandplus.methods.losses import supervised_loss
@@ -151,12 +152,12 @@ class Model(protocol.RowModel):
         """How ``predict_proba`` keeps within ``GRANDPLUS_MEMORY``."""
         return plan(graph, len(self.classes), sum(tensor.nbytes for tensor in self.tensors().values()))
 
-    def inputs_of_rows(self, graph: Graph, rows: Rows) -> Inputs:
+    def inputs_of_rows(self, graph: Graph | GrownGraph, rows: Rows) -> Inputs:
         """The features of the nodes that rows name, and the rows scaled: on the CPU.
 
         Parameters
         ----------
-        graph : Graph
+        graph : Graph or GrownGraph
         rows : Rows
         """
         return inputs_of(graph, rows, rows.node, torch.device("cpu"))
@@ -182,22 +183,23 @@ class Model(protocol.RowModel):
         return cls(network=TwoLayers.restored(tensors).to(device), weights=weights, **common)
 
 
-def inputs_of(graph: Graph, rows: Rows, nodes: NDArray[np.int64], device: torch.device) -> Inputs:
+def inputs_of(graph: Graph | GrownGraph, rows: Rows, nodes: NDArray[np.int64], device: torch.device) -> Inputs:
     """What a network takes of some nodes.
 
     Parameters
     ----------
-    graph : Graph
+    graph : Graph or GrownGraph
     rows : Rows
         Of at least these nodes.
     nodes : int64 (b,)
     device : torch.device
     """
-    places, root = rows.positions(nodes), np.sqrt(graph.adjacency.degrees)
+    places, degrees_of = rows.positions(nodes), graph.adjacency.degrees_of
     stored = rows.neighbors[places] >= 0
     sources, targets = np.repeat(nodes, stored.sum(axis=1)), rows.neighbors[places][stored]
-    values = (rows.values[places][stored] * root[sources] / root[targets]).astype(np.float32)
+    roots = (np.sqrt(degrees_of(ends)) for ends in (sources, targets))
+    values = (rows.values[places][stored] * next(roots) / next(roots)).astype(np.float32)
     neighbours, columns = np.unique(targets, return_inverse=True)
     indptr = np.concatenate([[0], np.cumsum(stored.sum(axis=1))])
     scaled = sp.csr_array((values, columns, indptr), shape=(len(nodes), len(neighbours)))
-    return Inputs(input_of(graph.features[neighbours], device), sparse_input(scaled, device))
+    return Inputs(input_of(graph.features_of(neighbours), device), sparse_input(scaled, device))
