@@ -29,6 +29,7 @@ def work(settings: Settings) -> None:
     from grandplus.evaluation.plots import write_plots
     from grandplus.evaluation.scored import judged_by, load_ensemble, load_predictions, load_rankings
     from grandplus.evaluation.summary import summarize
+    from grandplus.prediction.calibration import CALIBRATION, Calibration
 
     with output("evaluate", settings, sums=False) as plots:
         predictions = load_predictions(PREDICTIONS)
@@ -46,7 +47,8 @@ def work(settings: Settings) -> None:
     baselines = load_scores(BASELINES)
     findings = diagnose(facts_of_run(graph, settings=settings.train, **of_run).with_baselines(baselines))
     _write(REPORTS / "diagnosis.json", _json(to_json(findings)))
-    ensemble = load_ensemble(PREDICTIONS / "predictions.parquet")
+    decision = Calibration.load(PREDICTIONS / CALIBRATION).decision_threshold
+    ensemble = load_ensemble(PREDICTIONS / "predictions.parquet", decision)
     l1_error = None if rows is None else rows.l1_error
     of_run = {"l1_error": l1_error, "ensemble": ensemble, "baselines": baselines, "rankings": rankings}
     metrics = summarize(predictions, classes, **of_run)

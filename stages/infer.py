@@ -12,7 +12,7 @@ def work(settings: Settings) -> None:
 
     with output("infer", settings, device=device()) as folder:
         finished = finished_predictions(GRAPH, MODEL, settings, device())
-        infer_trials(GRAPH, MODEL, folder, finished=finished)
+        infer_trials(GRAPH, MODEL, folder, decision=settings.infer.decision, finished=finished)
 
 
 if __name__ == "__main__":

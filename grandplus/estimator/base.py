@@ -19,6 +19,7 @@ from grandplus.datasets.preprocess import preprocess
 from grandplus.estimator.arguments import read_arguments
 from grandplus.estimator.parameters import (
     Pushing,
+    Run,
     given_parameters,
     in_parameters,
     named_as_parameters,
@@ -128,7 +129,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             settings = sections.method.model_copy(update=self.suited(prepared, splits, pushing))
             nodes = splits.needing_rows(unlabelled=settings.uses_unlabelled)
             rows = _rows(prepared, nodes, pushing) if pushing else None
-            facts = self._train(prepared, splits, rows, settings, seed)
+            facts = self._train(prepared, splits, rows, settings, sections.run)
             self.baselines_ = _baselines(prepared, splits, pushing or Pushing(Average(), GFPush()))
         self.classes_, self.rows_, self.seed_, self.graph_facts_ = arguments.classes, rows, seed, prepared.facts
         self._describe(arguments.inputs)
@@ -163,7 +164,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(self._probabilities[row_numbers(nodes, len(self._probabilities), "nodes")])
 
     def predict(self, nodes: ArrayLike | None = None) -> NDArray[Any]:
-        """The most probable labels.
+        """The most probable labels; or, with ``decision="threshold"``, those that the threshold says.
 
         Parameters
         ----------
@@ -175,7 +176,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ndarray, shape (b,)
             Of the kind of y.
         """
-        numbers = self.predict_proba(nodes).argmax(axis=1)
+        probabilities = self.predict_proba(nodes)
+        numbers, _ = self.calibration_.decide(probabilities)
         return np.asarray(self.classes_[numbers])
 
     def confident(self, nodes: ArrayLike | None = None) -> NDArray[np.bool_]:
@@ -190,7 +192,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         -------
         ndarray of bool, shape (b,)
         """
-        confidence = self.predict_proba(nodes).max(axis=1)
+        probabilities = self.predict_proba(nodes)
+        _, confidence = self.calibration_.decide(probabilities)
         return self.calibration_.confident(confidence)
 
     def suited(self, graph: Graph, splits: Splits, pushing: Pushing | None) -> dict[str, Any]:
@@ -201,10 +204,10 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The parameters that are not None, by name; a method's settings by their own names."""
         return given_parameters(self)
 
-    def _train(self, graph: Graph, splits: Splits, rows: Rows | None, settings: MethodSettings, seed: int) -> Facts:
+    def _train(self, graph: Graph, splits: Splits, rows: Rows | None, settings: MethodSettings, run: Run) -> Facts:
         """Train all trials, and predict with each; how it went."""
         method, device = method_of(self._method), environment.device()
-        held_out = HeldOut(graph, splits)
+        held_out, seed = HeldOut(graph, splits, run.decision), run.random_state
         latest = _Latest(Estimate.of(settings, len(splits.of(0).train), splits.trials))
         known = GraphFacts.of_splits(graph, splits, None if rows is None else rows.info.order)
         models, trained_trials = list[Model](), list[Trial]()

@@ -109,6 +109,9 @@ class GrandPlusClassifier(GraphClassifier):
         labels that are not named; or "balanced", n / (C · n_c) for n training nodes, n_c of them of its class, as
         elsewhere in scikit-learn. By default all count once. Where ``train_per_class`` draws as many of each class,
         "balanced" changes nothing.
+    decision : {"most-probable", "threshold"}, default="most-probable"
+        What `predict` predicts: the most probable label; or, of two classes, the second one from the probability on
+        that has the highest balanced accuracy on validation nodes, which is ``calibration_.decision_threshold``.
 
     Attributes
     ----------
@@ -215,6 +218,7 @@ class GrandPlusClassifier(GraphClassifier):
         max_epochs: int = 5000,
         renormalize: bool = True,
         class_weight: Any = None,
+        decision: str = "most-probable",
     ) -> None:
         # Kept as given, and checked by fit, as scikit-learn wants it.
         self.matrix = matrix
@@ -258,6 +262,7 @@ class GrandPlusClassifier(GraphClassifier):
         self.max_epochs = max_epochs
         self.renormalize = renormalize
         self.class_weight = class_weight
+        self.decision = decision
 
     def suited(self, graph: Graph, splits: Splits, pushing: Pushing | None) -> dict[str, Any]:
         order = len(pushing.matrix.weights()) - 1 if pushing else 0

@@ -54,6 +54,8 @@ class NodeClassifier(GraphClassifier):
         Whether a class with fewer nodes than these is an error, or fewer are taken.
     class_weight : "balanced" or dict, optional
         How often a labelled node counts in training, by its label, as in `GrandPlusClassifier`.
+    decision : {"most-probable", "threshold"}, default="most-probable"
+        What `predict` predicts, as in `GrandPlusClassifier`.
 
     Attributes
     ----------
@@ -112,6 +114,7 @@ class NodeClassifier(GraphClassifier):
         val_per_class: int = 30,
         shortage: str = "fail",
         class_weight: Any = None,
+        decision: str = "most-probable",
     ) -> None:
         # Kept as given, and checked by fit, as scikit-learn wants it.
         self.model = model
@@ -127,6 +130,7 @@ class NodeClassifier(GraphClassifier):
         self.val_per_class = val_per_class
         self.shortage = shortage
         self.class_weight = class_weight
+        self.decision = decision
 
     @property
     def _method(self) -> str:  # type: ignore[override]

@@ -20,16 +20,17 @@ from grandplus.graph.fitted import RAW_ROWS
 from grandplus.graph.settings import Preprocess
 from grandplus.methods.registry import settings_of
 from grandplus.methods.settings import MethodSettings
+from grandplus.prediction.settings import Infer
 from grandplus.propagation.matrices import MATRICES, Matrix, parameters
 from grandplus.propagation.settings import GFPush
 from grandplus.runtime.errors import ArgumentError, GrandPlusError
 from grandplus.runtime.validation import Section, validated
 
 AnySection = TypeVar("AnySection", bound=Section)
-_PREFIX = re.compile(r"\b(preprocess|gfpush|train)\.(?=[a-z_]+\b)")
+_PREFIX = re.compile(r"\b(preprocess|gfpush|train|infer)\.(?=[a-z_]+\b)")
 
 
-class Run(Section):
+class Run(Infer):
     """What belongs to a fit as a whole."""
 
     trials: Annotated[int, Field(ge=1, le=100_000)] = 1

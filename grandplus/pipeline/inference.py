@@ -13,12 +13,20 @@ from grandplus.methods.files import load_model
 from grandplus.methods.protocol import Model
 from grandplus.pipeline.finished import Finished
 from grandplus.prediction.predictions import write_predictions, write_trial
+from grandplus.prediction.settings import Decision
 from grandplus.runtime import environment
 from grandplus.runtime.errors import ArtifactError
 from grandplus.runtime.progress import progress
 
 
-def infer_trials(graph_folder: Path, model_folder: Path, out: Path, *, finished: Finished | None = None) -> None:
+def infer_trials(
+    graph_folder: Path,
+    model_folder: Path,
+    out: Path,
+    *,
+    decision: Decision = "most-probable",
+    finished: Finished | None = None,
+) -> None:
     """Write ``trial-00000.parquet``, … for every model, and ``predictions.parquet``, which combines them.
 
     See ``write_trial`` and ``write_predictions`` for the tables. Tables that are there already are kept.
@@ -29,6 +37,8 @@ def infer_trials(graph_folder: Path, model_folder: Path, out: Path, *, finished:
         Folders of earlier stages.
     out : Path
         An existing folder.
+    decision : {"most-probable", "threshold"}
+        How labels are predicted from probabilities.
     finished : Finished, optional
         The tables of earlier runs. By default none is looked for, and none kept.
 
@@ -36,6 +46,8 @@ def infer_trials(graph_folder: Path, model_folder: Path, out: Path, *, finished:
     ------
     ArtifactError
         There is no model, or the models are of different methods or settings.
+    GrandPlusError
+        A threshold can't decide, see `grandplus.prediction.predictions.write_predictions`.
     """
     torch.set_num_threads(1)  # one thread gives the same bytes anywhere
     graph, splits = Graph.load(graph_folder), Splits.load(graph_folder)
@@ -58,7 +70,7 @@ def infer_trials(graph_folder: Path, model_folder: Path, out: Path, *, finished:
             finished.add(trial, (target.name, target))
     if finished:
         finished.store.trim()
-    write_predictions(out, graph, splits)
+    write_predictions(out, graph, splits, decision)
 
 
 def _print_plan(plan: Any) -> None:

@@ -19,13 +19,14 @@ from grandplus.methods.registry import NAMES, settings_of
 from grandplus.methods.settings import MethodSettings
 from grandplus.pipeline.card import OWN_METHOD, PARAMS, Card, card_file, checked_card, read_card
 from grandplus.pipeline.yaml_files import read_yaml, yaml_mapping
+from grandplus.prediction.settings import Infer, check_decision
 from grandplus.propagation.matrices import MATRICES, Family, parameters
 from grandplus.propagation.settings import GFPush
 from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.validation import Name, Section, check_known, validated
 
 PLAIN = ("dataset", "model", "matrix", "seed", "trials")  # settings that are in no section
-SECTIONS = ("synthetic", "preprocess", "gfpush", "train")
+SECTIONS = ("synthetic", "preprocess", "gfpush", "train", "infer")
 CARD, DEFAULT = "card", "default"  # where a value comes from, beside params.yaml
 
 Values = dict[str, dict[str, Any]]  # by section and key
@@ -51,6 +52,7 @@ class Settings(Section):
     preprocess: Preprocess
     gfpush: GFPush
     train: SerializeAsAny[MethodSettings]  # the method's own class
+    infer: Infer
 
     @property
     def needs_rows(self) -> bool:
@@ -187,8 +189,8 @@ def _users(section: str) -> dict[str, list[str]]:
     if section == "gfpush":
         of_matrices = _by_key({name: parameters(family) for name, family in MATRICES.items()})
         return of_matrices | {key: [] for key in GFPush.model_fields}
-    model = Synthetic if section == "synthetic" else Preprocess
-    return {key: [] for key in model.model_fields}
+    sections: dict[str, type[Section]] = {"synthetic": Synthetic, "preprocess": Preprocess, "infer": Infer}
+    return {key: [] for key in sections[section].model_fields}
 
 
 def _by_key(keys: Mapping[str, Iterable[str]]) -> dict[str, list[str]]:
@@ -208,6 +210,7 @@ def _lower(card: Card, dataset: str, model: str, matrix: str) -> Values:
     own = _own_values(model, dataset)
     return {
         "synthetic": {},
+        "infer": {},
         "preprocess": card.preprocess.model_dump(exclude_unset=True),
         "gfpush": own["gfpush"] or card.overrides("gfpush", matrix),
         "train": card.overrides("train", matrix) if model == OWN_METHOD else own["train"] | card.of_method(model),
@@ -229,9 +232,12 @@ def _validated(params: dict[str, Any], card: Card, values: Values) -> Settings:
         "synthetic": validated(Synthetic, values["synthetic"], PARAMS, "synthetic."),
         "preprocess": validated(Preprocess, values["preprocess"], PARAMS, "preprocess."),
         "train": validated(settings_of(params["model"]).Settings, values["train"], PARAMS, "train."),
+        "infer": validated(Infer, values["infer"], PARAMS, "infer."),
     }
     plain = {key: params[key] for key in PLAIN}
     settings = validated(Settings, plain | {"expect": card.expect, "source": card.source} | sections, PARAMS)
+    if settings.infer.decision == "threshold" and card.expect is not None:
+        check_decision(card.expect.classes, where=PARAMS)
     scale = settings.synthetic.scale
     if scale != 1 and settings.source.synthetic is None:
         found = f"synthetic.scale = {scale:g} has no effect, as {settings.dataset} is not synthetic"

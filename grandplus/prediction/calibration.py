@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -18,6 +18,8 @@ from scipy import special
 
 from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Nodes, Splits
+from grandplus.prediction.decision import decision_threshold
+from grandplus.prediction.settings import Decision, check_decision
 from grandplus.prediction.temperature import fit_temperature, tempered
 from grandplus.runtime.errors import ArtifactError
 from grandplus.runtime.paths import as_path
@@ -37,10 +39,17 @@ class Calibration:
         One a trial.
     threshold : float or None
         Least confidence of a confident prediction; None if validation supports none.
+    decision_threshold : float or None
+        Of two classes, the least probability of the second one that `decision_threshold` would predict it from; None
+        for more classes, and where validation nodes are all of one class.
+    decision : {"most-probable", "threshold"}
+        Whether that threshold decides.
     """
 
     temperatures: tuple[float, ...]
     threshold: float | None
+    decision_threshold: float | None = None
+    decision: Decision = "most-probable"
 
     def combine(self, trials: Iterable[NDArray[np.float32]]) -> NDArray[np.float32]:
         """The mean of the calibrated probabilities.
@@ -55,6 +64,34 @@ class Calibration:
         ndarray of float32, shape (b, C)
         """
         return mean_of(zip(trials, self.temperatures, strict=True))
+
+    def decide(self, probabilities: NDArray[np.float32]) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """What is predicted, and its probability.
+
+        Parameters
+        ----------
+        probabilities : ndarray of float32, shape (b, C)
+            Calibrated.
+
+        Returns
+        -------
+        predicted : ndarray of int64, shape (b,)
+            Class numbers.
+        confidence : ndarray of float32, shape (b,)
+
+        Examples
+        --------
+        >>> probabilities = np.array([[0.75, 0.25]], np.float32)
+        >>> [part.tolist() for part in Calibration((1.0,), None, 0.2).decide(probabilities)]
+        [[0], [0.75]]
+        >>> [part.tolist() for part in Calibration((1.0,), None, 0.2, "threshold").decide(probabilities)]
+        [[1], [0.25]]
+        """
+        if self.decision == "most-probable":
+            return probabilities.argmax(axis=1), probabilities.max(axis=1)
+        assert self.decision_threshold is not None
+        predicted = (probabilities[:, 1] >= self.decision_threshold).astype(np.int64)
+        return predicted, probabilities[np.arange(len(predicted)), predicted]
 
     def confident(self, confidence: NDArray[np.float32]) -> NDArray[np.bool_]:
         """Whether predictions can be relied on.
@@ -72,6 +109,8 @@ class Calibration:
     def save(self, file: Path | str) -> None:
         """Write it as JSON, whole or not at all."""
         content = asdict(self) | {"precision": PRECISION, "certainty": CERTAINTY}
+        if self.decision_threshold is None:  # nothing is to be decided
+            content = {name: value for name, value in content.items() if not name.startswith("decision")}
         with finished_whole(as_path(file, "file")) as partial:
             partial.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
 
@@ -87,7 +126,8 @@ class Calibration:
         file = as_path(file, "file")
         try:
             content = json.loads(file.read_text(encoding="utf-8"))
-            return cls(tuple(content["temperatures"]), content["threshold"])
+            own = {name: content[name] for name in ("decision_threshold", "decision") if name in content}
+            return cls(tuple(content["temperatures"]), content["threshold"], **own)
         except FileNotFoundError:
             raise ArtifactError("no such file", where=file) from None
         except (ValueError, KeyError, TypeError) as error:
@@ -101,16 +141,26 @@ class HeldOut:
     ----------
     graph : Graph
     splits : Splits
+    decision : {"most-probable", "threshold"}
+        Whether a threshold is to decide between two classes.
 
     Attributes
     ----------
     nodes : ndarray of int64, shape (v,)
         The validation nodes of any trial.
+
+    Raises
+    ------
+    GrandPlusError
+        A threshold is to decide, and there are more than two classes, or all these nodes are of one class.
     """
 
-    def __init__(self, graph: Graph, splits: Splits) -> None:
+    def __init__(self, graph: Graph, splits: Splits, decision: Decision = "most-probable") -> None:
         self.nodes = np.unique(np.concatenate([splits.of(trial).val for trial in range(splits.trials)]))
         self._labels = np.asarray(graph.labels[self.nodes])
+        self._decision: Decision = decision
+        if decision == "threshold":
+            check_decision(len(graph.classes), self._labels)
         self._temperatures: list[float] = []
         self._total = np.zeros((len(self.nodes), len(graph.classes)))  # of the calibrated probabilities
         self._trials = np.zeros(len(self.nodes), np.int64)
@@ -137,11 +187,13 @@ class HeldOut:
         return temperature
 
     def calibration(self) -> Calibration:
-        """Fit the threshold, after all trials; a node counts with the mean of those trials that validate on it."""
+        """Fit the thresholds, after all trials; a node counts with the mean of those trials that validate on it."""
         mean = np.asarray(self._total / self._trials[:, None], np.float32)
+        cut = decision_threshold(mean[:, 1], self._labels) if mean.shape[1] == 2 else None
+        calibration = Calibration(tuple(self._temperatures), None, cut, self._decision)
         known = self._labels >= 0
-        confidence, correct = mean.max(axis=1), mean.argmax(axis=1) == self._labels
-        return Calibration(tuple(self._temperatures), least_confidence(confidence[known], correct[known]))
+        predicted, confidence = calibration.decide(mean[known])
+        return replace(calibration, threshold=least_confidence(confidence, predicted == self._labels[known]))
 
 
 def mean_of(trials: Iterable[tuple[NDArray[np.float32], float]]) -> NDArray[np.float32]:

@@ -22,6 +22,7 @@ from grandplus.evaluation.probabilities import CLASSES, probabilities_of
 from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Split, Splits
 from grandplus.prediction.calibration import CALIBRATION, HeldOut
+from grandplus.prediction.settings import Decision
 from grandplus.prediction.temperature import fit_temperature, tempered
 from grandplus.runtime.storage import finished_whole
 
@@ -67,7 +68,7 @@ def write_trial(file: Path, graph: Graph, split: Split, probabilities: NDArray[n
     _write(file, map(group, range(0, len(part), GROUP_ROWS)))
 
 
-def write_predictions(folder: Path, graph: Graph, splits: Splits) -> None:
+def write_predictions(folder: Path, graph: Graph, splits: Splits, decision: Decision = "most-probable") -> None:
     """Write ``predictions.parquet`` and ``calibration.json`` into a folder with the tables of all trials.
 
     The columns are node (original id), part (the first of train, val, test, other that it has in any trial), label
@@ -79,9 +80,16 @@ def write_predictions(folder: Path, graph: Graph, splits: Splits) -> None:
         With ``trial-00000.parquet``, … of `write_trial`.
     graph : Graph
     splits : Splits
+    decision : {"most-probable", "threshold"}
+        Whether a threshold decides between two classes, see `grandplus.prediction.decision`.
+
+    Raises
+    ------
+    GrandPlusError
+        It can't, as there are other than two classes or validation nodes are all of one.
     """
     files = sorted(folder.glob("trial-*.parquet"))
-    held_out = HeldOut(graph, splits)
+    held_out = HeldOut(graph, splits, decision)
     for trial, file in enumerate(files):
         groups = _groups(file, ["part", "probabilities"])
         chosen = [probabilities_of(group.filter(pc.equal(group["part"], "val"))) for group in groups]
@@ -92,12 +100,12 @@ def write_predictions(folder: Path, graph: Graph, splits: Splits) -> None:
     def combined(group: pa.Table, *trials: pa.Table) -> pa.Table:
         part = np.min([pc.index_in(trial["part"], pa.array(PARTS)).to_numpy() for trial in trials], axis=0)
         mean = calibration.combine(map(probabilities_of, trials))
-        confidence = mean.max(axis=1)
+        predicted, confidence = calibration.decide(mean)
         columns = {
             "node": group["node"],
             "part": _named(part, PARTS),
             "label": _named(group["label"].to_numpy(), graph.classes),
-            "predicted": _named(mean.argmax(axis=1), graph.classes),
+            "predicted": _named(predicted, graph.classes),
             "confidence": pa.array(confidence),
             "confident": pa.array(calibration.confident(confidence)),
             "probabilities": _lists(mean),

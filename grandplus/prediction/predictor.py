@@ -43,23 +43,19 @@ class NodePredictions:
         Of their rows of Π.
     probabilities : float32 (b, C)
         Calibrated, the mean over the trials.
+    predicted : int64 (b,)
+        Class numbers.
+    confidence : float32 (b,)
+        Probability of the predicted class.
     confident : bool (b,)
     """
 
     node: NDArray[np.int64]
     l1_error: NDArray[np.float32]
     probabilities: NDArray[np.float32]
+    predicted: NDArray[np.int64]
+    confidence: NDArray[np.float32]
     confident: NDArray[np.bool_]
-
-    @property
-    def predicted(self) -> NDArray[np.int64]:
-        """Class numbers (b,)."""
-        return np.asarray(self.probabilities.argmax(axis=1))
-
-    @property
-    def confidence(self) -> NDArray[np.float32]:
-        """Probability of the predicted class (b,)."""
-        return np.asarray(self.probabilities.max(axis=1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,8 +149,9 @@ class Predictor:
         run = pools.map_threads if len(batches) > 1 else map  # to start a thread takes longer than one node
         errors, parts = zip(*run(self._of_batch, batches), strict=True)
         probabilities = self.calibration.combine(np.concatenate(trial) for trial in zip(*parts, strict=True))
-        confident = self.calibration.confident(probabilities.max(axis=1))
-        return NodePredictions(wanted, np.concatenate(errors), probabilities, confident)
+        predicted, confidence = self.calibration.decide(probabilities)
+        confident = self.calibration.confident(confidence)
+        return NodePredictions(wanted, np.concatenate(errors), probabilities, predicted, confidence, confident)
 
     def push(self, nodes: NDArray[np.int64]) -> Rows:
         """Rows of the Π of inference as ``gfpush`` gives them, but longer and without the graph's fingerprint.

@@ -17,6 +17,7 @@ from grandplus import GrandPlusClassifier
 from grandplus.graph.settings import Preprocess
 from grandplus.methods.grandplus.settings import Settings as Train
 from grandplus.pipeline.settings import Settings
+from grandplus.prediction.settings import Infer
 from grandplus.propagation.matrices import MATRICES, parameters
 from grandplus.propagation.settings import GFPush
 from grandplus.runtime.errors import ArgumentError
@@ -27,13 +28,13 @@ OF_MATRICES = {key for family in MATRICES.values() for key in parameters(family)
 
 
 def test_parameters_are_those_of_params_yaml():
-    sections = {*GFPush.model_fields, *Preprocess.model_fields, *Train.model_fields}
+    sections = {*GFPush.model_fields, *Preprocess.model_fields, *Train.model_fields, *Infer.model_fields}
     assert set(SIGNATURE) == OWN | OF_MATRICES | sections
-    assert {"matrix", "seed", "trials", "gfpush", "preprocess", "train"} <= set(Settings.model_fields)
+    assert {"matrix", "seed", "trials", "gfpush", "preprocess", "train", "infer"} <= set(Settings.model_fields)
 
 
 def test_defaults_are_those_of_the_settings_classes():
-    fields = GFPush.model_fields | Preprocess.model_fields | Train.model_fields
+    fields = GFPush.model_fields | Preprocess.model_fields | Train.model_fields | Infer.model_fields
     suited = {"features", "dropout_input", "dropnode", "weight_decay", "confidence", "top_k"}  # to the graph
     for name, parameter in SIGNATURE.items():
         if name in OF_MATRICES | suited:

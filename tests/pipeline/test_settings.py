@@ -18,6 +18,7 @@ from grandplus.methods.registry import NAMES, settings_of
 from grandplus.pipeline.card import CATALOG, read_card
 from grandplus.pipeline.settings import load_settings, resolve
 from grandplus.pipeline.yaml_files import read_yaml
+from grandplus.prediction.settings import Infer
 from grandplus.propagation.matrices import MATRICES, parameters
 from grandplus.propagation.settings import GFPush
 from grandplus.runtime.errors import GrandPlusError
@@ -257,7 +258,7 @@ def test_the_default_is_pubmed_with_the_average_matrix():
 
 
 def test_params_yaml_holds_every_knob_and_leaves_all_to_the_card():
-    sections = {"synthetic", "preprocess", "gfpush", "train"}
+    sections = {"synthetic", "preprocess", "gfpush", "train", "infer"}
     assert set(SHIPPED) == {"dataset", "model", "matrix", "seed", "trials"} | sections
     assert SHIPPED["synthetic"] == {"scale": 1}
     of_matrices = {key for family in MATRICES.values() for key in parameters(family)}
@@ -265,8 +266,23 @@ def test_params_yaml_holds_every_knob_and_leaves_all_to_the_card():
     assert SHIPPED["preprocess"] == dict.fromkeys(Preprocess.model_fields)
     assert SHIPPED["gfpush"] == dict.fromkeys({*GFPush.model_fields, *of_matrices})
     assert SHIPPED["train"] == dict.fromkeys(of_methods)
+    assert SHIPPED["infer"] == dict.fromkeys(Infer.model_fields)
     for line in (ROOT / "params.yaml").read_text(encoding="utf-8").splitlines():
         assert "#" in line or not line.strip() or line.endswith(":")  # a comment each
+
+
+def test_a_threshold_is_refused_at_once_where_there_are_not_two_classes(checkout):
+    change(checkout / "params.yaml", {"dataset": "cora", "infer.decision": "threshold"})
+    assert refusal(checkout) == (
+        "params.yaml: infer.decision is threshold, and there are 7 classes; expected two for a threshold; "
+        "set infer.decision to most-probable"
+    )
+
+
+def test_class_weights_are_taken_by_every_method(checkout):
+    for name in NAMES:
+        weights = {"model": name, "dataset": "cora", "train.class_weight": {"Theory": 3}}
+        assert load(checkout, **weights).train.class_weight == {"Theory": 3.0}
 
 
 # --- Precedence ------------------------------------------------------------------------------

@@ -38,6 +38,7 @@ SECTIONS = {
     "grandplus/propagation/settings.py": "gfpush",
     "grandplus/methods/registry.py": "train",
     "grandplus/methods/settings.py": "train",
+    "grandplus/prediction/settings.py": "infer",
 }
 
 
