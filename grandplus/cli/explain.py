@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from grandplus.cli._growth import add_options, has_grown, on_grown
 from grandplus.report.table import table
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ def add(commands: Any) -> None:
     """Add the verb to the parser's commands."""
     parser = commands.add_parser("explain", help="the neighbours that a node's prediction comes from")
     parser.add_argument("node", help="id of the node, as in your data")
+    add_options(parser)
     parser.set_defaults(run=run)
 
 
@@ -31,7 +33,10 @@ def run(arguments: argparse.Namespace) -> None:
     from grandplus.prediction.explain import explain  # here, as torch takes a second
     from grandplus.prediction.predictor import Predictor
 
-    print(explanation_text(explain(Predictor.load(), arguments.node)))
+    predictor = Predictor.load()
+    if has_grown(arguments):
+        predictor = on_grown(predictor, arguments)
+    print(explanation_text(explain(predictor, arguments.node)))
 
 
 def explanation_text(explanation: Explanation) -> str:

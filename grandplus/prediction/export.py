@@ -1,8 +1,9 @@
-"""Predictions as text: a line a node, with tabs or commas between the columns, or a list in JSON."""
+"""Predictions as text, a line a node with tabs or commas between the columns or a list in JSON; or as Parquet."""
 
 from __future__ import annotations
 
 import csv
+import itertools
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -13,12 +14,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from grandplus.evaluation.probabilities import CLASSES, probabilities_of
-from grandplus.prediction.predictions import PREDICTIONS
+from grandplus.prediction.predictions import GROUP_ROWS, PREDICTIONS
 from grandplus.prediction.predictor import Predictor
 from grandplus.runtime.errors import ArgumentError
+from grandplus.runtime.storage import finished_whole
 from grandplus.runtime.system_errors import artifact_errors
 
 FORMATS = ("tsv", "csv", "json")
+PARQUET = "parquet"
+_TYPES = {"confidence": pa.float32(), "confident": pa.bool_(), "l1_error": pa.float32(), "predicted": pa.string()}
 
 
 class Predicted(NamedTuple):
@@ -134,6 +138,64 @@ def write_as(file_format: str, out: TextIO, classes: Sequence[str], predictions:
         shares = (f"{probability:.4f}" for probability in probabilities)
         confident_word = "yes" if confident else "no"
         writer.writerow([node, predicted, f"{confidence:.4f}", confident_word, f"{l1_error:.6f}", *shares])
+
+
+def write_file(file: Path, classes: Sequence[str], predictions: Iterable[Predicted]) -> tuple[int, int]:
+    """Write predictions to a file, whole or not at all.
+
+    Parameters
+    ----------
+    file : Path
+        The end of its name tells the format. ``.parquet`` has the columns node, predicted, confidence, confident,
+        l1_error and probabilities, whose order is that of ``classes`` in the metadata; others are as in `write_as`.
+    classes : sequence of str
+        Names, in the order of the probabilities.
+    predictions : iterable of Predicted
+
+    Returns
+    -------
+    nodes, confident : int
+        How many were written, and how many of them are confident.
+
+    Raises
+    ------
+    ArgumentError
+        The name has another end.
+    """
+    file_format = file.suffix.removeprefix(".").lower()
+    if file_format not in (PARQUET, *FORMATS):
+        ends = ", ".join(f".{known}" for known in (PARQUET, *FORMATS))
+        raise ArgumentError(f"the file is called {file.name}", expected=f"a name that ends with one of {ends}")
+    counts = [0, 0]
+
+    def counted() -> Iterator[Predicted]:
+        for prediction in predictions:
+            counts[0], counts[1] = counts[0] + 1, counts[1] + prediction.confident
+            yield prediction
+
+    with finished_whole(file, alone=True) as partial:
+        if file_format == PARQUET:
+            _write_parquet(partial, classes, counted())
+        else:
+            with partial.open("w", encoding="utf-8", newline="") as out:
+                write_as(file_format, out, classes, counted())
+    return counts[0], counts[1]
+
+
+def _write_parquet(file: Path, classes: Sequence[str], predictions: Iterator[Predicted]) -> None:
+    table = _table(classes, list(itertools.islice(predictions, GROUP_ROWS)))
+    with pq.ParquetWriter(file, table.schema) as writer:
+        while len(table):
+            writer.write_table(table)
+            table = _table(classes, list(itertools.islice(predictions, GROUP_ROWS)))
+
+
+def _table(classes: Sequence[str], predictions: list[Predicted]) -> pa.Table:
+    columns = {field: [getattr(line, field) for line in predictions] for field in Predicted._fields}
+    flat = np.array(columns.pop("probabilities"), np.float32).ravel()
+    arrays = {name: pa.array(values, _TYPES.get(name)) for name, values in columns.items()}
+    arrays["probabilities"] = pa.FixedSizeListArray.from_arrays(pa.array(flat), len(classes))
+    return pa.table(arrays, metadata={CLASSES: json.dumps(list(classes))})
 
 
 def _write_json(out: TextIO, classes: Sequence[str], predictions: Iterable[Predicted]) -> None:

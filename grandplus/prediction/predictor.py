@@ -144,7 +144,7 @@ class Predictor:
         nodes : array_like of int, shape (b,)
             Each is predicted once.
         """
-        wanted = np.unique(nodes)
+        wanted = np.unique(nodes).astype(np.int64)
         batches = [wanted[start : start + ROWS_AT_ONCE] for start in range(0, len(wanted), ROWS_AT_ONCE)]
         run = pools.map_threads if len(batches) > 1 else map  # to start a thread takes longer than one node
         errors, parts = zip(*run(self._of_batch, batches), strict=True)

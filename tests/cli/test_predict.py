@@ -1,12 +1,17 @@
-"""``grandplus predict``: a file of ids with or without a header, all nodes, and each format."""
+"""``grandplus predict``: a file of ids with or without a header, all nodes, new ones, and each format."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
+import os
+import re
+import signal
+import time
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 import torch
 
@@ -15,8 +20,10 @@ from grandplus.graph.adjacency import build_adjacency
 from grandplus.graph.drawing import make_splits
 from grandplus.graph.graph import Graph
 from grandplus.graph.settings import Preprocess
+from grandplus.methods.files import load_model
 from grandplus.methods.grandplus.model import MLP, Model
 from grandplus.methods.registry import settings_of
+from grandplus.prediction.calibration import CALIBRATION, Calibration
 from grandplus.prediction.predictions import write_predictions, write_trial
 from grandplus.propagation.gfpush import gfpush
 
@@ -103,3 +110,117 @@ def test_names_in_a_table_of_all_nodes_are_quoted(checkout, capsys):
 def test_mistakes_are_told_in_a_line(checkout, capsys, arguments, content, line):
     (checkout / "ids.txt").write_text(content)
     assert printed(capsys, *arguments, code=2)[1].splitlines()[-1] == f"error: {line}"
+
+
+# --- Nodes and edges that came later ---------------------------------------------------------------
+
+NEW_NODES = "id," + ",".join(f"x{i}" for i in range(NODES)) + "\n"
+NEW_NODES += "".join(
+    f"{200 + node}," + ",".join(map(str, row)) + "\n" for node, row in enumerate(np.eye(2, NODES, dtype=int))
+)
+NEW_EDGES = "source,target\n200,100\n201,200\n103,109\n100,101\n"
+
+
+@pytest.fixture
+def later(checkout):
+    (checkout / "nodes.csv").write_text(NEW_NODES)
+    (checkout / "edges.csv").write_text(NEW_EDGES)
+    return checkout
+
+
+ADDED = ["--add-nodes", "nodes.csv", "--add-edges", "edges.csv"]
+
+
+def merged_predictions(checkout, nodes):
+    """What full inference gives on the graph of all nodes and edges."""
+    old = np.stack([np.arange(NODES), np.roll(np.arange(NODES), 1)])
+    new = np.array([[NODES, NODES + 1, 3], [0, NODES, 9]])
+    adjacency, _ = build_adjacency(np.concatenate([old, new], axis=1), NODES + 2)
+    features = np.concatenate([np.eye(NODES), np.eye(NODES)[:2]]).astype(np.float32)
+    merged = Graph(adjacency, features, np.full(NODES + 2, -1), CLASSES, np.arange(NODES + 2))
+    model, calibration = load_model(checkout / "data/model/trial-00000.safetensors"), checkout / "data/predictions"
+    combined = Calibration.load(calibration / CALIBRATION).combine([model.predict_proba(merged)])
+    return combined[nodes]
+
+
+def test_new_nodes_are_predicted_as_on_the_merged_graph(later, capsys):
+    out, errors = printed(capsys, *ADDED, "--format", "json")
+    assert errors == "added 2 nodes and 3 edges; 1 repeated\n"
+    lines = json.loads(out)
+    assert [line["node"] for line in lines] == [200, 201]
+    shares = [list(line["probabilities"].values()) for line in lines]
+    np.testing.assert_allclose(shares, merged_predictions(later, [NODES, NODES + 1]), atol=2e-5)
+    assert all(line["l1_error"] < 1e-6 for line in lines)
+
+
+def test_old_nodes_may_be_named_too(later, capsys):
+    (later / "ids.txt").write_text("201\n103\n")
+    out, _ = printed(capsys, *ADDED, "--nodes", "ids.txt", "--format", "json")
+    shares = [list(line["probabilities"].values()) for line in json.loads(out)]
+    np.testing.assert_allclose(shares, merged_predictions(later, [NODES + 1, 3]), atol=2e-5)
+
+
+def test_a_file_is_written_and_nothing_else_changes(later, capsys):
+    before = {file: file.read_bytes() for file in later.rglob("*") if file.is_file()}
+    shown = json.loads(printed(capsys, *ADDED, "--format", "json")[0])
+    for name in ("p.parquet", "p.json", "p.csv"):
+        out, _ = printed(capsys, *ADDED, "--out", name)
+        assert re.fullmatch(rf"{re.escape(name)}: 2 nodes, \d of them confident\n", out)
+    after = {file: file.read_bytes() for file in later.rglob("*") if file.is_file()}
+    assert {file.name for file in after.keys() - before.keys()} == {"p.parquet", "p.json", "p.csv"}
+    assert all(after[file] == content for file, content in before.items())
+    table = pq.read_table(later / "p.parquet")
+    assert table.column_names == ["node", "predicted", "confidence", "confident", "l1_error", "probabilities"]
+    assert table["node"].to_pylist() == [200, 201]
+    shares = np.array([list(line["probabilities"].values()) for line in shown], np.float32)
+    assert np.array_equal(np.array(table["probabilities"].to_pylist(), np.float32), shares)
+    assert json.loads(table.schema.metadata[b"classes"]) == CLASSES
+    assert json.loads((later / "p.json").read_text()) == shown
+    printed(capsys, "--all", "--out", "all.parquet")
+    assert pq.read_table(later / "all.parquet")["node"].to_pylist() == list(range(100, 130))
+
+
+def test_a_kill_leaves_no_file_half_written(later, capsys):
+    printed(capsys, *ADDED, "--out", "whole.parquet")  # kernels are compiled
+    whole, seconds = (later / "whole.parquet").read_bytes(), time.perf_counter()
+    printed(capsys, *ADDED, "--out", "p.parquet")
+    seconds = time.perf_counter() - seconds
+    for moment in range(10):
+        (later / "p.parquet").unlink(missing_ok=True)
+        child = os.fork()
+        if not child:
+            main(["predict", *ADDED, "--out", "p.parquet"])
+            os._exit(0)
+        time.sleep(seconds * (moment + 1) / 9)
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        assert not (later / "p.parquet").exists() or (later / "p.parquet").read_bytes() == whole
+    printed(capsys, *ADDED, "--out", "p.parquet")
+    assert (later / "p.parquet").read_bytes() == whole
+    assert not list(later.glob("*.partial"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["--add-edges", "edges.csv"], "no nodes are named; expected --nodes, --all or --add-nodes"),
+        (["--all", *ADDED], "--all is given with --add-nodes or --add-edges; expected --all for the nodes of the run, "
+         "or the others for new ones"),
+        (["--nodes", "ids.txt", "--features", "x.npy"], "--features is given without --add-nodes; "
+         "expected the table of the new nodes, too"),
+        ([*ADDED, "--out", "p.xlsx"], "the file is called p.xlsx; "
+         "expected a name that ends with one of .parquet, .tsv, .csv, .json"),
+    ],
+)  # fmt: skip
+def test_mistakes_with_new_nodes_are_told_in_a_line(later, capsys, arguments, line):
+    (later / "ids.txt").write_text("100\n")
+    assert printed(capsys, *arguments, code=2)[1].splitlines()[-1] == f"error: {line}"
+
+
+def test_columns_that_are_no_features_are_counted(checkout, capsys):
+    (checkout / "nodes.csv").write_text(NEW_NODES.replace("\n", ",7\n").replace("x29,7", "x29,zip"))
+    feature_names = [f"x{i}" for i in range(NODES)]
+    content = json.loads((checkout / "data/graph/features.json").read_text())
+    (checkout / "data/graph/features.json").write_text(json.dumps(content | {"names": feature_names}))
+    _, errors = printed(capsys, "--add-nodes", "nodes.csv")
+    assert errors == "added 2 nodes and 0 edges\nignored 1 that the graph has no features of: zip\n"

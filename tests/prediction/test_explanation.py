@@ -98,3 +98,20 @@ def test_predictions_that_are_not_there_are_named(checkout):
 def test_another_id_is_named(checkout):
     with pytest.raises(GrandPlusError, match=r"there is no node leaf 16; .* the nearest (is|are) leaf 1"):
         explain(checkout, "leaf 16")
+
+
+def test_a_node_that_came_later(checkout):
+    edges = [["new", "new", "newer"], ["leaf 2", "leaf 7", "new"]]
+    grown = checkout.stored_graph.grown(["new", "newer"], edges, np.eye(16, dtype=np.float32)[:2], ["two", None])
+    later = checkout.on(grown)
+    explanation = explain(later, "new")
+    assert (explanation.node, explanation.label, explanation.trained_on) == ("new", "two", False)
+    assert sum(neighbour.share for neighbour in explanation.neighbours) == pytest.approx(1)
+    by_node = {neighbour.node: neighbour for neighbour in explanation.neighbours}
+    assert by_node.keys() == {"new", "newer", "leaf 2", "leaf 7", "hub"}
+    assert by_node["leaf 7"].trained_on
+    alone = later.predict(grown.rows_of(["newer"]))
+    assert by_node["newer"].predicted == grown.classes[alone.predicted[0]]
+    assert by_node["newer"].confidence == pytest.approx(float(alone.confidence[0]))
+    # leaf 2 has new, hub and itself; its part of the first step is 1/4, of the second 1/4 · 1/4 + 1/4 · 1/3.
+    assert by_node["leaf 2"].value == pytest.approx(0.5 / 4 + 0.25 * (1 / 16 + 1 / 12))

@@ -72,7 +72,7 @@ def class_numbers(
         if name not in number_of:
             texts = [code for code, text in enumerate(names) if class_of[text] == name]
             row = int(np.flatnonzero(np.isin(codes, texts))[0])
-            expected = f"one of {', '.join(classes)}, as in the card"
+            expected = f"one of {', '.join(classes)}, the known classes"
             raise GrandPlusError(f"{line(row)} has class {name!r}", where=where, expected=expected)
     numbers = [-1 if (known_name := class_of[text]) is None else number_of[known_name] for text in names]
     return np.array([*numbers, -1], np.int64)[codes], classes

@@ -49,16 +49,36 @@ class Lists(NamedTuple):
     lengths: NDArray[np.int64]
     values: NDArray[Any]
 
-    def rows(self, ids: pa.Array) -> Any:
-        """A row for each of some nodes, see `read`."""
+    def rows(self, ids: pa.Array, width: int | None = None) -> Any:
+        """A row for each of some nodes, see `read`.
+
+        If the number of features is known, lists of that length have values, and all others name features; there may
+        be more columns then, of features that aren't known.
+        """
         held, wanted = same_type([self.ids], [ids])
         missing = np.flatnonzero(rows_of(wanted, held) < 0)
         if len(missing):
             found = f"lacks node {wanted[int(missing[0])].as_py()!r}"
             raise GrandPlusError(found, where=self.file, expected="features of every node")
         names = as_numpy(held)
-        features = of_lists(self.lengths, self.values, lambda row: f"node {names[row]}", self.file)
+        make = of_lists if width is None else vectors_of if (self.lengths == width).all() else self._named(width)
+        features = make(self.lengths, self.values, lambda row: f"node {names[row]}", self.file)
         return features[rows_of(wanted, held)]
+
+    def _named(self, width: int) -> Callable[..., Any]:
+        """What makes features of lists that name them, of at least so many columns."""
+        if self.values.dtype.kind not in "iu" or self.values.min(initial=0) < 0:
+            found = f"has lists of {self.lengths.min()} to {self.lengths.max()} values"
+            raise GrandPlusError(
+                found, where=self.file, expected=f"{width} of each node, or numbers of features from 0"
+            )
+
+        def padded(*arguments: Any) -> Any:
+            features = positions_of(*arguments)
+            features.resize(features.shape[0], max(features.shape[1], width))
+            return features
+
+        return padded
 
 
 def lists_by_id(file: Path) -> Lists | None:

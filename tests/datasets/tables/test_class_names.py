@@ -72,7 +72,7 @@ def test_na_replaces_the_list():
 
 def test_the_names_of_a_card_are_the_classes():
     assert read(["1.0", "0.0", "-1.0"], classes=["1", "0"]) == ["1", "0", None]
-    with pytest.raises(GrandPlusError, match=r"nodes\.csv: 1 has class '2'; expected one of 1, 0, as in the card"):
+    with pytest.raises(GrandPlusError, match=r"nodes\.csv: 1 has class '2'; expected one of 1, 0, the known classes"):
         read(["1.0", "2.0"], classes=["1", "0"])
 
 

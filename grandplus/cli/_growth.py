@@ -1,0 +1,63 @@
+"""The options of verbs that predict nodes which came later, and the grown graph that these options mean."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from grandplus.runtime.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from grandplus.datasets.source import Reading
+    from grandplus.prediction.predictor import Predictor
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options to a verb."""
+    group = parser.add_argument_group(
+        "nodes and edges that came later", "tables as import reads them; no file of the run changes (docs/answers.md)"
+    )
+    group.add_argument("--add-nodes", type=Path, metavar="FILE", help="table of new nodes: ids and features")
+    group.add_argument("--add-edges", type=Path, metavar="FILE", help="table of new edges, of old nodes or new ones")
+    group.add_argument(
+        "--features", type=Path, metavar="FILE", help="file with the features of the new nodes, if not in their table"
+    )
+
+
+def has_grown(arguments: argparse.Namespace) -> bool:
+    """Whether one of the options is given."""
+    return any((arguments.add_nodes, arguments.add_edges, arguments.features))
+
+
+def on_grown(predictor: Predictor, arguments: argparse.Namespace) -> Predictor:
+    """The predictor on the graph with what the options add; what was added and left out is told.
+
+    Raises
+    ------
+    GrandPlusError
+        A file can't be read, or doesn't go with the graph.
+    """
+    from grandplus.datasets.growth import read_growth
+
+    if arguments.features is not None and arguments.add_nodes is None:
+        raise ArgumentError("--features is given without --add-nodes", expected="the table of the new nodes, too")
+    files = arguments.add_nodes, arguments.add_edges, arguments.features
+    found = read_growth(predictor.stored_graph, *files, _reading(predictor))
+    facts = found.graph.facts
+    print(f"added {facts['nodes']:,} nodes and {facts['edges']:,} edges", end="", file=sys.stderr)
+    was_there = {"repeated": facts["merged_duplicates"], "self-loops": facts["dropped_self_loops"], **found.dropped}
+    print("".join(f"; {count:,} {what}" for what, count in was_there.items() if count), file=sys.stderr)
+    if found.unknown:
+        names = ", ".join(found.unknown)
+        print(f"ignored {len(found.unknown):,} that the graph has no features of: {names}", file=sys.stderr)
+    return predictor.on(found.graph)
+
+
+def _reading(predictor: Predictor) -> Reading | None:
+    """How the run's own files were read, if their card is here."""
+    from grandplus.pipeline.card import CATALOG, read_card
+
+    file = CATALOG / f"{predictor.models[0].info.get('dataset')}.yaml"
+    return read_card(file).source.read if file.is_file() else None

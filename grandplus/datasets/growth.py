@@ -1,0 +1,219 @@
+"""Nodes and edges that came later, read from tables: text or Parquet, with features in columns or in a file beside.
+
+Columns are found by the names that they had at import: the features' names were kept with the graph. Where there are no
+names, their order tells. A column that no feature is called like is left out and named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from grandplus.datasets.source import NO_IDS, Reading, Source
+from grandplus.datasets.tables import feature_files
+from grandplus.datasets.tables.classes import class_numbers
+from grandplus.datasets.tables.ends import ends_of_edges
+from grandplus.datasets.tables.features import read_columns
+from grandplus.datasets.tables.ids import check_unique, ids_of, same_type
+from grandplus.datasets.tables.look import look
+from grandplus.datasets.tables.names import LABELS, ends_by_name, is_id
+from grandplus.datasets.tables.split_columns import columns_of_split
+from grandplus.datasets.tables.table import Table
+from grandplus.graph.features import Features
+from grandplus.graph.fitted import RAW_ROWS
+from grandplus.graph.graph import Graph
+from grandplus.graph.grown import GrownGraph
+from grandplus.runtime.errors import GrandPlusError, argument_errors
+from grandplus.runtime.validation import Column
+
+
+class ReadGrowth(NamedTuple):
+    """A grown graph, and what was left out of the files.
+
+    Attributes
+    ----------
+    graph : GrownGraph
+    unknown : list of str
+        Names of columns that are no features of the graph, or how many numbered features it lacks.
+    dropped : dict of int
+        Lines that are no edges, by the reason.
+    """
+
+    graph: GrownGraph
+    unknown: list[str]
+    dropped: dict[str, int]
+
+
+@dataclass(frozen=True)
+class _Nodes:
+    """New nodes as a table has them."""
+
+    ids: list[int | str]
+    features: Features | None = None
+    labels: list[str | None] | None = None
+    unknown: Sequence[str] = ()
+
+
+def read_growth(
+    base: Graph,
+    nodes: Path | None = None,
+    edges: Path | None = None,
+    features: Path | None = None,
+    read: Reading | None = None,
+) -> ReadGrowth:
+    """Read what has come to a graph since it was preprocessed.
+
+    Parameters
+    ----------
+    base : Graph
+    nodes : Path, optional
+        A table with an id for each new node and, if ``features`` is None, its features.
+    edges : Path, optional
+        A table with the ids at both ends of each new edge, of old or new nodes.
+    features : Path, optional
+        A file beside the table of nodes, see `grandplus.datasets.tables.feature_files`.
+    read : Reading, optional
+        How the graph's own files were read: the names of its columns are looked for here, too.
+
+    Returns
+    -------
+    ReadGrowth
+
+    Raises
+    ------
+    GrandPlusError
+        A file is no such table, or lacks a feature; a new node is there already, an edge names an unknown node, or a
+        label is no class of the graph.
+    """
+    how = read or Reading()
+    added = _Nodes([]) if nodes is None else _nodes(base, nodes, features, how)
+    ends, dropped = ([[], []], {}) if edges is None else _edges(edges, how)
+    given = added.features, added.labels
+    with argument_errors(nodes or ""):  # the nodes by themselves, so that an error names the file that it is in
+        grown = base.grown(added.ids, [[], []], *given)
+    with argument_errors(edges or ""):
+        grown = base.grown(added.ids, ends, *given) if edges is not None else grown
+    return ReadGrowth(grown, list(added.unknown), dropped)
+
+
+def _edges(file: Path, how: Reading) -> tuple[list[list[int | str]], dict[str, int]]:
+    """The ids at both ends of the edges, and the lines that are none."""
+    table = look(file)
+    columns = [column for column in range(table.width) if column not in table.index]
+    asked = [_found(table, end) for end in how.ends or ()]
+    named = ends_by_name(table.names or [])
+    ends = [end for end in asked if end is not None]
+    if len(ends) != 2:
+        ends = list(named[0]) if len(named) == 1 else columns
+    if len(ends) != 2:
+        held = ", ".join(table.names) if table.names else f"{len(columns)} columns without names"
+        fix = "name the two columns source and target, or as they were named at import"
+        raise GrandPlusError(f"has {held}", where=file, expected="the two ends of an edge", fix=fix)
+    further = [table.named(column) for column in columns if column not in ends and not table.is_empty(column)]
+    if further and how.weights is None:
+        found = f"has further columns: {', '.join(map(str, further))}"
+        raise GrandPlusError(found, where=file, expected="the two ends of an edge only", fix="leave the others out")
+    pieces, dropped = ends_of_edges(table, ends, [], None)
+    return [column.to_pylist() for column in same_type(*pieces)], dropped
+
+
+def _nodes(base: Graph, file: Path, beside: Path | None, how: Reading) -> _Nodes:
+    table = look(file)
+    ident = _id_column(table, how)
+    label = _label_column(table, how, base)
+    (ids,) = same_type(*ids_of(table, [ident]))
+    check_unique(ids, table)
+    others = [column for column in range(table.width) if column not in (ident, label, *_left_out(table, how))]
+    if base.fitted.kind in RAW_ROWS:
+        features, unknown = None, _names(table, others)
+    elif beside is not None:
+        features, unknown = _features_beside(base, beside, ids)
+    else:
+        columns, label = _feature_columns(base, table, others, label)
+        features = read_columns(table, columns, ids, how.decimal)
+        unknown = _names(table, [column for column in others if column not in (*columns, label)])
+    return _Nodes(ids.to_pylist(), features, _labels(base, table, label, how), unknown)
+
+
+def _id_column(table: Table, how: Reading) -> int:
+    asked = None if how.id == NO_IDS else _found(table, how.id)
+    if asked is not None:
+        return asked
+    if not table.names:
+        return 0
+    called = [column for column, name in enumerate(table.names) if is_id(name) and column not in table.index]
+    if not called:
+        expected = "a column of ids, called id or as it was at import"
+        raise GrandPlusError(f"has {', '.join(table.names)}", where=table.file, expected=expected)
+    return called[0]
+
+
+def _label_column(table: Table, how: Reading, base: Graph) -> int | None:
+    asked = _found(table, how.label)
+    if asked is not None:
+        return asked
+    features = base.fitted.names or []
+    usual = (column for column, name in enumerate(table.names or []) if name.lower() in LABELS and name not in features)
+    return next(usual, None)
+
+
+def _left_out(table: Table, how: Reading) -> set[int]:
+    """The columns that were no features at import, and an index."""
+    named = (_found(table, column) for column in (*how.ignore, *columns_of_split(how)))
+    return {column for column in named if column is not None} | set(table.index)
+
+
+def _found(table: Table, asked: Column | None) -> int | None:
+    """A column of that name, or of that number if neither table had names; None if there is none."""
+    if isinstance(asked, str) and asked in (table.names or []):
+        return table.column(asked)
+    if isinstance(asked, int) and not table.names and asked <= table.width:
+        return asked - 1
+    return None
+
+
+def _feature_columns(base: Graph, table: Table, others: list[int], label: int | None) -> tuple[list[int], int | None]:
+    """The columns of the features in their order, and that of labels, which may follow features without names."""
+    width, names = int(base.features.shape[1]), base.fitted.names
+    if names is not None and table.names:
+        lacking = [name for name in names if name not in table.names]
+        if lacking:
+            found = f"lacks {len(lacking):,} of {width:,} features, such as {lacking[0]!r}"
+            raise GrandPlusError(found, where=table.file, expected="all columns that the graph's features came from")
+        return [table.column(name) for name in names], label
+    if len(others) == width + 1 and label is None:
+        *others, label = others
+    if len(others) != width:
+        found = f"has {len(others)} columns beside ids and labels"
+        fix = "give the features beside it with --features" if len(others) == 0 else ""
+        raise GrandPlusError(found, where=table.file, expected=f"{width}, one for each feature of the graph", fix=fix)
+    return others, label
+
+
+def _features_beside(base: Graph, file: Path, ids: pa.Array) -> tuple[Features, list[str]]:
+    width = int(base.features.shape[1])
+    lists = feature_files.lists_by_id(file)
+    features = feature_files.read(file, ids) if lists is None else lists.rows(ids, width)
+    if lists is None and features.shape[1] != width:
+        raise GrandPlusError(f"has {features.shape[1]} features", where=file, expected=f"{width}, as the graph has")
+    further = int(np.unique(features[:, width:].nonzero()[1]).size)
+    unknown = [f"{further:,} features with numbers of at least {width:,}"] if further else []
+    return features[:, :width], unknown
+
+
+def _labels(base: Graph, table: Table, label: int | None, how: Reading) -> list[str | None] | None:
+    if label is None:
+        return None
+    where = f"{table.file}, column {table.named(label)}"
+    pieces = [piece for (piece,) in table.pieces([label])]
+    numbers, _ = class_numbers(pieces, Source(format="tables", read=how, classes=base.classes), where, table.line)
+    return [base.classes[number] if number >= 0 else None for number in numbers.tolist()]
+
+
+def _names(table: Table, columns: Sequence[int]) -> list[str]:
+    return [str(table.named(column)) for column in columns]
