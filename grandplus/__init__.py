@@ -31,6 +31,7 @@ _HOME = {
     "propagate": "propagation.power",
     "propagation_weights": "propagation.matrices",
     "save_dataset": "importing.python",
+    "suggest": "suggestion.suggest",
     "tune": "estimator",
 }
 __all__ = sorted(_HOME)
