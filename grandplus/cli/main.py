@@ -21,6 +21,7 @@ from grandplus.cli import (
     results,
     search,
     settings,
+    suggest,
     tune,
 )
 from grandplus.pipeline.dependencies import DVC_YAML
@@ -31,7 +32,7 @@ from grandplus.runtime.system_errors import STANDARD_OUTPUT
 
 # Modules with add(commands), which adds the verb to the parser, and run(arguments). What takes long to import is
 # imported in run.
-VERBS = (results, settings, datasets, import_, predict, explain, report, experiments, tune, search, queue)
+VERBS = (results, settings, datasets, import_, predict, explain, suggest, report, experiments, tune, search, queue)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

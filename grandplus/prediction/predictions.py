@@ -25,6 +25,7 @@ from grandplus.prediction.calibration import CALIBRATION, HeldOut
 from grandplus.prediction.settings import Decision
 from grandplus.prediction.temperature import fit_temperature, tempered
 from grandplus.runtime.storage import finished_whole
+from grandplus.runtime.system_errors import artifact_errors
 
 PREDICTIONS = "predictions.parquet"
 PARTS = ("train", "val", "test", "other")
@@ -114,6 +115,34 @@ def write_predictions(folder: Path, graph: Graph, splits: Splits, decision: Deci
 
     trials = (_groups(file, ["part", "probabilities"]) for file in files)
     _write(folder / PREDICTIONS, map(combined, _groups(files[0], ["node", "label"]), *trials))
+
+
+def read_probabilities(folder: Path, graph: Graph) -> NDArray[np.float32] | None:
+    """The probabilities of ``predictions.parquet``, if there is this table and it is of a graph.
+
+    Parameters
+    ----------
+    folder : Path
+    graph : Graph
+
+    Returns
+    -------
+    float32 (n, C), or None
+        None where there is no table, or one of other nodes or classes.
+
+    Raises
+    ------
+    ArtifactError
+        The table is damaged.
+    """
+    file = folder / PREDICTIONS
+    if not file.exists():
+        return None
+    with artifact_errors(file, "can't be read", pa.ArrowException, KeyError, TypeError, ValueError):
+        table = pq.read_table(file, columns=["node", "probabilities"])
+        classes = json.loads(table.schema.metadata[CLASSES])
+        same = classes == graph.classes and np.array_equal(table["node"].to_numpy(), graph.node_ids)
+        return probabilities_of(table) if same else None
 
 
 def _write(file: Path, groups: Iterator[pa.Table]) -> None:

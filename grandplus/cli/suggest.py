@@ -1,0 +1,123 @@
+"""``grandplus suggest``: the nodes to label next, as a table and as a list of ids."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from grandplus.pipeline.folders import GRAPH, PREDICTIONS
+from grandplus.report.table import table
+from grandplus.runtime.errors import GrandPlusError
+from grandplus.runtime.storage import finished_whole
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from grandplus.graph.graph import Graph
+    from grandplus.suggestion.suggest import Suggestions
+
+EXAMPLE = """example:
+  grandplus suggest 50 --out next.txt                       50 nodes, and a list of their ids
+  grandplus suggest 50 --labelled next.txt --out more.txt   50 more, while the first are being labelled"""
+
+
+def add(commands: Any) -> None:
+    """Add the verb to the parser's commands."""
+    parser = commands.add_parser(
+        "suggest",
+        help="the nodes to label next",
+        description="Name the nodes whose labels would help most: representatives of the graph in data/graph and, "
+        "after a run on it, of the nodes that are predicted unsurely. Nodes with a label are not suggested.",
+        epilog=EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("number", type=int, help="how many nodes you can label")
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE", help="write the ids here, one a line, as import --train takes them"
+    )
+    parser.add_argument(
+        "--labelled",
+        type=Path,
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="list of ids, as --out writes it, that will be labelled too: they count as labelled; may be repeated",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Print the nodes, the most helpful first, and write their list.
+
+    Raises
+    ------
+    GrandPlusError
+        There is no graph, a list can't be read or names a node that the graph lacks, no node is without a label, or
+        the file is there already.
+    """
+    from grandplus.graph.graph import Graph  # here, as these take a second
+    from grandplus.prediction.predictions import read_probabilities
+    from grandplus.suggestion.suggest import suggest
+
+    _check_new(arguments.out)
+    graph = Graph.load(GRAPH)
+    probabilities = read_probabilities(PREDICTIONS, graph)
+    labelled = _labelled(graph, arguments.labelled)
+    left = len(graph.labels) - len(labelled)
+    if not left:
+        all_nodes = f"all {len(labelled):,} nodes have a label{' or are listed' if arguments.labelled else ''}"
+        raise GrandPlusError(all_nodes, where=GRAPH, expected="nodes without one, to choose among")
+    found = suggest(graph, graph.features, arguments.number, labelled=labelled, probabilities=probabilities)
+    if arguments.out:
+        with finished_whole(arguments.out, alone=True) as partial:
+            partial.write_text("".join(f"{graph.node_ids[node]}\n" for node in found.node), encoding="utf-8")
+    print(_head(len(found.node), left, arguments.number, after_run=probabilities is not None))
+    print(table(_lines(graph, found, probabilities)))
+    if arguments.out:
+        print(f"the ids are in {arguments.out}, for grandplus import --train")
+
+
+def _check_new(file: Path | None) -> None:
+    """Check that the list can be written: another one may be what is being labelled."""
+    if file is not None and file.exists():
+        raise GrandPlusError("is there already", where=file, fix="choose another name, or remove it first")
+    if file is not None and not file.parent.is_dir():
+        raise GrandPlusError("no such folder", where=file.parent, fix="make it, or choose another one")
+
+
+def _labelled(graph: Graph, lists: list[Path]) -> NDArray[np.int64]:
+    from grandplus.graph.ids import read_ids, rows_of, without_header
+
+    known = np.asarray(graph.labels) >= 0
+    for file in lists:
+        ids = without_header(read_ids(str(file)), graph.node_ids)
+        try:
+            known[rows_of(graph.node_ids, ids)] = True
+        except GrandPlusError as error:
+            raise error.at(file) from None
+    return np.flatnonzero(known)
+
+
+def _head(count: int, left: int, asked: int, *, after_run: bool) -> str:
+    nodes = f"{count:,} of {left:,} nodes without a label" if left > count else f"all {left:,} nodes without a label"
+    fewer = f", fewer than {asked:,}" if count < asked else ""
+    by = "edges, features and the last run's predictions" if after_run else "edges and features"
+    return f"{nodes}{fewer}, the most helpful first, by {by}"
+
+
+def _lines(graph: Graph, found: Suggestions, probabilities: NDArray[np.float32] | None) -> list[dict[str, str]]:
+    lines = [
+        {"node": str(graph.node_ids[node]), "score": f"{score:.4f}", "stands for": f"{count:,}"}
+        for node, score, count in zip(found.node, found.score, found.stands_for, strict=True)
+    ]
+    if probabilities is None:
+        return lines
+    of_nodes = probabilities[found.node]
+    predicted = [
+        {"predicted": graph.classes[number], "confidence": f"{confidence:.4f}"}
+        for number, confidence in zip(of_nodes.argmax(axis=1), of_nodes.max(axis=1), strict=True)
+    ]
+    return [line | more for line, more in zip(lines, predicted, strict=True)]
