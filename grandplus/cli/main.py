@@ -12,6 +12,7 @@ from pathlib import Path
 import grandplus
 from grandplus.cli import (
     datasets,
+    embed,
     experiments,
     explain,
     import_,
@@ -32,7 +33,21 @@ from grandplus.runtime.system_errors import STANDARD_OUTPUT
 
 # Modules with add(commands), which adds the verb to the parser, and run(arguments). What takes long to import is
 # imported in run.
-VERBS = (results, settings, datasets, import_, predict, explain, suggest, report, experiments, tune, search, queue)
+VERBS = (
+    results,
+    settings,
+    datasets,
+    import_,
+    predict,
+    explain,
+    embed,
+    suggest,
+    report,
+    experiments,
+    tune,
+    search,
+    queue,
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -19,11 +19,12 @@ from grandplus.graph.graph import Graph
 from grandplus.graph.grown import GrownGraph
 from grandplus.graph.splits import Split
 from grandplus.propagation.rows import Rows
+from grandplus.runtime.errors import ArgumentError
 from grandplus.runtime.paths import as_path
 from grandplus.runtime.storage import finished_whole
 
 if TYPE_CHECKING:
-    from torch import Tensor
+    from torch import Tensor, nn
 
 FORMAT_VERSION = 3
 HEADER = "grandplus"  # the one key of a model file's metadata: several would be written in random order
@@ -95,6 +96,43 @@ class Model(ABC):
     def shared_inputs(self, graph: Graph) -> Any:
         """What models of the same settings would each compute alike for a graph; None if there is nothing."""
         return None
+
+    @property
+    def last_layer(self) -> nn.Module | None:
+        """The layer that takes the hidden layer; None if that has seen no neighbour, as where logits are propagated."""
+        return None
+
+    def embed(self, graph: Graph, shared: Any = None) -> NDArray[np.float32]:
+        """The hidden layer of every node, with nothing dropped: what the last layer takes.
+
+        Parameters
+        ----------
+        graph : Graph
+        shared : optional
+            As for ``predict_proba``.
+
+        Returns
+        -------
+        float32 (n, h)
+            Of a model with one layer, the propagated features, (n, d).
+
+        Raises
+        ------
+        ArgumentError
+            The method has no hidden layer that sees a node's neighbours.
+        """
+        if self.last_layer is None:
+            found = f"the hidden layer of {self.method} sees a node's own features alone, as logits are propagated"
+            raise ArgumentError(found, expected="a model of another method, such as grandplus or gcn")
+        from torch import cat  # here, as it takes a second to import
+
+        seen: list[Tensor] = []
+        hook = self.last_layer.register_forward_pre_hook(lambda _, taken: seen.append(taken[0].cpu()))
+        try:
+            self.predict_proba(graph, shared)
+        finally:
+            hook.remove()
+        return np.asarray(cat(seen).numpy())
 
     def plan(self, graph: Graph) -> Any:
         """How ``predict_proba`` keeps within ``GRANDPLUS_MEMORY``, as text to print; None if it needs no plan."""

@@ -18,6 +18,7 @@ NEEDED = {  # arguments that a verb can't do without
     "import": ["name", "file"],
     "predict": ["--nodes", "ids.txt"],
     "explain": ["0"],
+    "embed": ["--out", "embeddings.parquet"],
     "suggest": ["5"],
     "search": ["cora"],
     "tune": ["cora"],

@@ -139,13 +139,27 @@ class Model(protocol.Model):
         GrandPlusError
             It needs more memory than ``GRANDPLUS_MEMORY`` allows, or more disk than there is.
         """
-        (first, second), plan = self.network.weights, self.plan(graph)
-        hidden = multiply(graph.features, first, plan.array(graph.adjacency.nodes))
-        propagate_symmetric(graph, hidden, weights=ONE_STEP, columns=plan.columns)
+        hidden, plan = self.embed(graph), self.plan(graph)
         logits = np.empty((len(hidden), len(self.classes)), np.float32)
         for nodes in blocks_of(len(hidden)):
-            multiply(hidden[nodes].clip(0), second, logits[nodes])
+            multiply(hidden[nodes], self.network.weights[1], logits[nodes])
         return to_probabilities(propagate_symmetric(graph, logits, weights=ONE_STEP, columns=plan.columns))
+
+    def embed(self, graph: Graph, shared: None = None) -> NDArray[np.float32]:
+        """The hidden layer of every node, ReLU(ÂXW⁰): float32 (n, h).
+
+        Parameters
+        ----------
+        graph : Graph
+        shared : None
+            As for ``predict_proba``.
+        """
+        plan = self.plan(graph)
+        hidden = multiply(graph.features, self.network.weights[0], plan.array(graph.adjacency.nodes))
+        propagate_symmetric(graph, hidden, weights=ONE_STEP, columns=plan.columns)
+        for nodes in blocks_of(len(hidden)):
+            hidden[nodes].clip(0, out=hidden[nodes])
+        return hidden
 
     def plan(self, graph: Graph) -> Plan:
         """How ``predict_proba`` keeps within ``GRANDPLUS_MEMORY``."""

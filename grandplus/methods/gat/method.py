@@ -9,7 +9,7 @@ of both layers' inputs, of Wx where it is summed, and of α.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import torch
 import torch.nn.functional as F
@@ -91,6 +91,11 @@ class Model(FullBatchModel):
     """A trained GAT."""
 
     method: ClassVar[str] = "gat"
+
+    @property
+    def last_layer(self) -> nn.Module:
+        """The second layer of attention."""
+        return cast(GAT, self.network).second
 
     @staticmethod
     def make(settings: Settings, width: int, classes: int) -> GAT:

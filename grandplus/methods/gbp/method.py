@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import torch
@@ -116,6 +116,11 @@ class Model(PropagatedModel):
     """A trained GBP."""
 
     method: ClassVar[str] = "gbp"
+
+    @property
+    def last_layer(self) -> nn.Module:
+        """The last linear one."""
+        return cast(GBP, self.network).layers[-1]
 
     @staticmethod
     def make(settings: Settings, width: int, classes: int) -> GBP:

@@ -8,7 +8,7 @@ are no biases, and the validation's loss by which training ends has the weight d
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import torch
 import torch.nn.functional as F
@@ -78,6 +78,11 @@ class Model(FullBatchModel):
     """A trained GCN."""
 
     method: ClassVar[str] = "gcn"
+
+    @property
+    def last_layer(self) -> nn.Module:
+        """The second convolution."""
+        return cast(GCN, self.network).second
 
     @staticmethod
     def make(settings: Settings, width: int, classes: int) -> GCN:

@@ -8,7 +8,7 @@ further dense layer gives the logits; with dropout before each layer.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import torch
 import torch.nn.functional as F
@@ -81,6 +81,11 @@ class Model(FullBatchModel):
     """A trained GCNII."""
 
     method: ClassVar[str] = "gcnii"
+
+    @property
+    def last_layer(self) -> nn.Module:
+        """The linear one after all convolutions."""
+        return cast(GCNII, self.network).last
 
     @staticmethod
     def make(settings: Settings, width: int, classes: int) -> GCNII:

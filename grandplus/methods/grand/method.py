@@ -177,6 +177,11 @@ class Model(PropagatedModel):
 
     method: ClassVar[str] = "grand"
 
+    @property
+    def last_layer(self) -> nn.Module:
+        """The second one."""
+        return cast(GRAND, self.network).second
+
     @staticmethod
     def make(settings: Settings, width: int, classes: int) -> GRAND:
         """The network, with its first weights."""

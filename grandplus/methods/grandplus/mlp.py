@@ -131,11 +131,16 @@ class MLP(nn.Module):
         -------
         float32 (b, C)
         """
+        return self.after_first(self.first(inputs, layer_input), layer_input)
+
+    def first(self, inputs: Inputs, layer_input: LayerInput = layer_input) -> Tensor:
+        """What the first layer puts out (b, hidden), of inputs as ``forward`` takes them."""
         if self.embedding is not None and not is_dense(inputs):
             inputs = inputs @ self.embedding.weight
         if is_dense(inputs):
             inputs = self._input(0, cast(Tensor, inputs), layer_input)
-        return self.after_first(self.linears[0](inputs), layer_input)
+        outputs: Tensor = self.linears[0](inputs)
+        return outputs
 
     @torch.inference_mode()
     def evaluate(self, inputs: Inputs) -> Tensor:
@@ -144,9 +149,16 @@ class MLP(nn.Module):
 
     def after_first(self, hidden: Tensor, layer_input: LayerInput = layer_input) -> Tensor:
         """Logits (b, C) of what the first layer puts out: (b, hidden)."""
-        for number in range(1, len(self.linears)):
+        if len(self.linears) == 1:
+            return hidden
+        logits: Tensor = self.linears[-1](self.before_last(hidden, layer_input))
+        return logits
+
+    def before_last(self, hidden: Tensor, layer_input: LayerInput = layer_input) -> Tensor:
+        """What the last of several layers takes (b, hidden), of what the first one puts out."""
+        for number in range(1, len(self.linears) - 1):
             hidden = self.linears[number](self._input(number, hidden, layer_input))
-        return hidden
+        return self._input(len(self.linears) - 1, hidden, layer_input)
 
     def _input(self, number: int, hidden: Tensor, layer_input: LayerInput) -> Tensor:
         norm = cast(nn.BatchNorm1d, self.norms[number]) if self.norms else None

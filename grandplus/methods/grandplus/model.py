@@ -62,11 +62,38 @@ class Model(protocol.RowModel):
             It needs more memory than ``GRANDPLUS_MEMORY`` allows, or more disk than there is.
         """
         if self.multiplies_first:
-            products = inference.propagate_products(graph, self.first_weight, self.weights, self.plan(graph))
-            return self.probabilities_of_products(self._scaled(products))
+            return self.probabilities_of_products(self._products(graph))
         inputs = self.shared_inputs(graph) if shared is None else shared
         assert inputs is not None
         return self.probabilities_of(inputs)
+
+    def embed(self, graph: Graph, shared: NDArray[np.float32] | None = None) -> NDArray[np.float32]:
+        """The hidden layer of every node, by power iteration with nothing dropped: what the last layer takes.
+
+        Parameters
+        ----------
+        graph : Graph
+        shared : float32 (n, d), optional
+            What ``shared_inputs(graph)`` of a model of the same settings has given.
+
+        Returns
+        -------
+        float32 (n, h)
+            Of a model with one layer ΠX, (n, d), as it is before any norm; with an embedding ΠH, (n, h).
+
+        Raises
+        ------
+        GrandPlusError
+            It needs more memory than ``GRANDPLUS_MEMORY`` allows, or more disk than there is.
+        """
+        alone = self.settings.layers == 1
+        if self.multiplies_first and not (alone and self.mlp.embedding is None):
+            inputs = self._products(graph)
+        else:
+            inputs = self._propagated(graph) if shared is None else shared
+        if alone:
+            return inputs
+        return self._by_blocks(lambda part: self.mlp.before_last(self._first(part)), inputs, self.settings.hidden)
 
     def shared_inputs(self, graph: Graph) -> NDArray[np.float32] | None:
         """What the MLP takes of every node: ΠX, or (1 - δ)ΠX if the model doesn't renormalise.
@@ -76,9 +103,7 @@ class Model(protocol.RowModel):
         float32 (n, d) or None
             None if the first product comes before propagation: that differs from model to model.
         """
-        if self.multiplies_first:
-            return None
-        return self._scaled(inference.propagate_features(graph, self.weights, self.plan(graph)))
+        return None if self.multiplies_first else self._propagated(graph)
 
     def inputs_of_rows(self, graph: Graph | GrownGraph, rows: Rows) -> Batch:
         """What the first layer takes of each row: the mean over DropNode, as in validation while training.
@@ -111,8 +136,7 @@ class Model(protocol.RowModel):
 
     def plan(self, graph: Graph) -> Plan:
         """How ``predict_proba`` keeps within ``GRANDPLUS_MEMORY``."""
-        width = self.first_weight.shape[1] if self.multiplies_first else int(graph.features.shape[1])
-        return plan(graph, width, sum(tensor.nbytes for tensor in self.tensors().values()))
+        return self._plan(graph, self.first_weight.shape[1] if self.multiplies_first else int(graph.features.shape[1]))
 
     @property
     def multiplies_first(self) -> bool:
@@ -138,17 +162,39 @@ class Model(protocol.RowModel):
         """Class probabilities float32 (b, C) from propagated products with the first weight: (b, h)."""
         if self.mlp.embedding is not None:
             return self._probabilities(self.mlp, products)
-        bias = cast(Tensor, self.mlp.linears[0].bias)
-        return self._probabilities(lambda part: self.mlp.after_first(part + bias), products)
+        return self._probabilities(lambda part: self.mlp.after_first(self._first(part)), products)
+
+    def _products(self, graph: Graph) -> NDArray[np.float32]:
+        """Π(XW) of every node, with the first weight (n, h)."""
+        return self._scaled(inference.propagate_products(graph, self.first_weight, self.weights, self.plan(graph)))
+
+    def _propagated(self, graph: Graph) -> NDArray[np.float32]:
+        """ΠX of every node (n, d)."""
+        plan = self._plan(graph, int(graph.features.shape[1]))
+        return self._scaled(inference.propagate_features(graph, self.weights, plan))
+
+    def _plan(self, graph: Graph, width: int) -> Plan:
+        return plan(graph, width, sum(tensor.nbytes for tensor in self.tensors().values()))
+
+    def _first(self, part: Tensor) -> Tensor:
+        """What the first layer puts out (b, h), of propagated features or products."""
+        if self.multiplies_first and self.mlp.embedding is None:
+            return part + cast(Tensor, self.mlp.linears[0].bias)
+        return self.mlp.first(part)
+
+    def _probabilities(self, logits: Callable[[Tensor], Tensor], inputs: NDArray[np.float32]) -> NDArray[np.float32]:
+        return self._by_blocks(lambda part: logits(part).softmax(dim=-1), inputs, len(self.classes))
 
     @torch.inference_mode()
-    def _probabilities(self, logits: Callable[[Tensor], Tensor], inputs: NDArray[np.float32]) -> NDArray[np.float32]:
+    def _by_blocks(
+        self, function: Callable[[Tensor], Tensor], inputs: NDArray[np.float32], width: int
+    ) -> NDArray[np.float32]:
         self.mlp.eval()
         device = next(self.mlp.parameters()).device
-        out = np.empty((len(inputs), len(self.classes)), np.float32)
+        out = np.empty((len(inputs), width), np.float32)
         for start in range(0, len(inputs), ROWS_AT_ONCE):
             part = torch.from_numpy(inputs[start : start + ROWS_AT_ONCE])
-            out[start : start + ROWS_AT_ONCE] = logits(part.to(device)).softmax(dim=-1).cpu().numpy()
+            out[start : start + ROWS_AT_ONCE] = function(part.to(device)).cpu().numpy()
         return out
 
     def _scaled(self, values: NDArray[np.float32]) -> NDArray[np.float32]:

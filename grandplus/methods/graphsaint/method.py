@@ -162,6 +162,11 @@ class Model(FullBatchModel):
         """The network, with its first weights."""
         return GraphSAINT(settings, width, classes)
 
+    @property
+    def last_layer(self) -> nn.Module:
+        """The classifier."""
+        return self.network.classifier
+
     @torch.inference_mode()
     def predict_proba(self, graph: Graph, shared: Any = None) -> NDArray[np.float32]:
         """Class probabilities of every node: float32 (n, C)."""

@@ -82,6 +82,11 @@ class Model(PropagatedModel):
 
     method: ClassVar[str] = "sgc"
 
+    @property
+    def last_layer(self) -> nn.Module:
+        """The only one."""
+        return self.network
+
     @staticmethod
     def make(settings: Settings, width: int, classes: int) -> nn.Linear:
         """The linear layer, with its first weights."""
