@@ -17,6 +17,7 @@ from grandplus.datasets.in_memory.inputs import Inputs
 from grandplus.datasets.in_memory.splits import row_numbers
 from grandplus.datasets.preprocess import preprocess
 from grandplus.estimator.arguments import read_arguments
+from grandplus.estimator.other_graph import other_graph
 from grandplus.estimator.parameters import (
     Pushing,
     Run,
@@ -26,13 +27,10 @@ from grandplus.estimator.parameters import (
     preprocessing_of,
     sections_of,
 )
-from grandplus.evaluation.baselines.scores import score_baselines
-from grandplus.evaluation.baselines.table import BaselineScore
+from grandplus.estimator.pushing import baselines_by, rows_by, suited_pushing
 from grandplus.evaluation.diagnosis.facts import Facts, GraphFacts, Trial
 from grandplus.evaluation.diagnosis.finding import DiagnosisWarning
 from grandplus.evaluation.diagnosis.rules import diagnose
-from grandplus.evaluation.orders import FAMILIES, suited_order
-from grandplus.evaluation.suited import suited_top_k
 from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Splits
 from grandplus.methods import training
@@ -41,7 +39,6 @@ from grandplus.methods.registry import check_installed, method_of
 from grandplus.methods.remaining import Course, Estimate
 from grandplus.methods.settings import MethodSettings
 from grandplus.prediction.calibration import HeldOut, mean_of
-from grandplus.propagation.gfpush import gfpush
 from grandplus.propagation.matrices import Average
 from grandplus.propagation.rows import Rows
 from grandplus.propagation.settings import GFPush
@@ -128,9 +125,9 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             pushing = suited_pushing(sections.pushing, given, prepared, splits) if sections.pushing else None
             settings = sections.method.model_copy(update=self.suited(prepared, splits, pushing))
             nodes = splits.needing_rows(unlabelled=settings.uses_unlabelled)
-            rows = _rows(prepared, nodes, pushing) if pushing else None
+            rows = rows_by(pushing, prepared, nodes) if pushing else None
             facts = self._train(prepared, splits, rows, settings, sections.run)
-            self.baselines_ = _baselines(prepared, splits, pushing or Pushing(Average(), GFPush()))
+            self.baselines_ = baselines_by(pushing or Pushing(Average(), GFPush()), prepared, splits)
         self.classes_, self.rows_, self.seed_, self.graph_facts_ = arguments.classes, rows, seed, prepared.facts
         self._describe(arguments.inputs)
         self.diagnosis_ = [in_parameters(finding) for finding in diagnose(facts.with_baselines(self.baselines_))]
@@ -138,13 +135,17 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             warnings.warn(f"{name}: {finding}", DiagnosisWarning, stacklevel=2)
         return self
 
-    def predict_proba(self, nodes: ArrayLike | None = None) -> NDArray[np.float32]:
+    def predict_proba(self, nodes: Any = None, X: Any = None) -> NDArray[np.float32]:
         """Calibrated probabilities, the mean over all trials.
 
         Parameters
         ----------
-        nodes : array_like, shape (b,), optional
-            Row numbers of X, or a mask of all n nodes; all nodes by default.
+        nodes : array_like, shape (b,), or a graph, optional
+            Row numbers of the X of ``fit``, or a mask of all n nodes; all nodes by default. With X: a graph, as ``fit``
+            takes it, such as the same one with further nodes and edges. All its nodes are predicted.
+        X : array_like or DataFrame, shape (n', d), optional
+            The features of the nodes of another graph. They are scaled as those of ``fit`` were. Columns that it had
+            not are ignored, if columns have names.
 
         Returns
         -------
@@ -156,19 +157,30 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         sklearn.exceptions.NotFittedError
             ``fit`` was not called.
         ArgumentError
-            ``nodes`` are no rows of X.
+            ``nodes`` are no rows of X, or the other graph or its X is not what it should be.
+
+        Examples
+        --------
+        >>> from grandplus.estimator import GrandPlusClassifier
+        >>> ring, X = np.array([range(80), [*range(1, 80), 0]]), np.repeat(np.eye(2), 40, axis=0)
+        >>> y = np.repeat(["left", "right"], 40)
+        >>> classifier = GrandPlusClassifier(train_per_class=10, val_per_class=20, max_epochs=50).fit(ring, X, y)
+        >>> classifier.predict(np.hstack([ring, [[80], [20]]]), np.vstack([X, [[1, 0]]])).tolist()[-1]
+        'left'
         """
         check_is_fitted(self, "calibration_")
+        if X is not None:
+            return self._of_other_graph(nodes, X)
         if nodes is None:
             return np.array(self._probabilities)  # a copy, which the caller may change
         return np.asarray(self._probabilities[row_numbers(nodes, len(self._probabilities), "nodes")])
 
-    def predict(self, nodes: ArrayLike | None = None) -> NDArray[Any]:
+    def predict(self, nodes: Any = None, X: Any = None) -> NDArray[Any]:
         """The most probable labels; or, with ``decision="threshold"``, those that the threshold says.
 
         Parameters
         ----------
-        nodes : array_like, shape (b,), optional
+        nodes, X : optional
             As in `predict_proba`.
 
         Returns
@@ -176,29 +188,38 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ndarray, shape (b,)
             Of the kind of y.
         """
-        probabilities = self.predict_proba(nodes)
+        probabilities = self.predict_proba(nodes, X)
         numbers, _ = self.calibration_.decide(probabilities)
         return np.asarray(self.classes_[numbers])
 
-    def confident(self, nodes: ArrayLike | None = None) -> NDArray[np.bool_]:
+    def confident(self, nodes: Any = None, X: Any = None) -> NDArray[np.bool_]:
         """Whether predictions can be relied on: validation bears out that 90 % of those as confident are right.
 
         Parameters
         ----------
-        nodes : array_like, shape (b,), optional
+        nodes, X : optional
             As in `predict_proba`.
 
         Returns
         -------
         ndarray of bool, shape (b,)
         """
-        probabilities = self.predict_proba(nodes)
+        probabilities = self.predict_proba(nodes, X)
         _, confidence = self.calibration_.decide(probabilities)
         return self.calibration_.confident(confidence)
 
     def suited(self, graph: Graph, splits: Splits, pushing: Pushing | None) -> dict[str, Any]:
         """Values for this graph of those settings of the method that are None."""
         return {}
+
+    def _of_other_graph(self, graph: Any, X: Any) -> NDArray[np.float32]:
+        """Probabilities of all nodes of a graph that the models were not trained on: float32 (n', C)."""
+        first, width = self.models_[0], getattr(self, "n_features_in_", None)
+        with named_as_parameters(), argument_errors(type(self).__name__):
+            other = other_graph(graph, X, first, width, edge_weights=self.edge_weights)
+        with named_as_parameters(), one_thread():
+            shared = first.shared_inputs(other)
+            return self.calibration_.combine(model.predict_proba(other, shared) for model in self.models_)
 
     def _given(self) -> dict[str, Any]:
         """The parameters that are not None, by name; a method's settings by their own names."""
@@ -266,36 +287,6 @@ class _Latest:
     def _watch(self, scores: Scores) -> None:
         self._courses[-1].note(scores)
         self._scores = scores
-
-
-def suited_pushing(pushing: Pushing, given: dict[str, Any], graph: Graph, splits: Splits) -> Pushing:
-    """The same, with the k and the order that an imported card would have, where none is given.
-
-    Parameters
-    ----------
-    pushing : Pushing
-    given : dict
-        Parameters that are not None, by name.
-    graph : Graph
-    splits : Splits
-    """
-    matrix, push = pushing.matrix, pushing.gfpush
-    if "top_k" not in given:
-        push = push.model_copy(update={"top_k": suited_top_k(graph)})
-    if "order" not in given and matrix.name in FAMILIES:
-        matrix = matrix.model_copy(update={"order": suited_order(graph, splits.of(0), matrix.name, push)})
-    return Pushing(matrix, push)
-
-
-def _rows(graph: Graph, nodes: NDArray[np.int64], pushing: Pushing) -> Rows:
-    matrix, settings = pushing.matrix, pushing.gfpush
-    return gfpush(graph, nodes, weights=matrix.weights(), rmax=settings.rmax, top_k=settings.top_k, matrix=matrix.name)
-
-
-def _baselines(graph: Graph, splits: Splits, pushing: Pushing) -> list[BaselineScore]:
-    each, settings = [splits.of(trial) for trial in range(splits.trials)], pushing.gfpush
-    weights = pushing.matrix.weights()
-    return score_baselines(graph, each, weights=weights, rmax=settings.rmax, top_k=settings.top_k)
 
 
 @contextmanager

@@ -145,8 +145,8 @@ class GrandPlusClassifier(GraphClassifier):
     classifier of scikit-learn. What cannot hold for a graph, whose nodes are not independent rows:
 
     - ``fit(graph, X, y)`` takes the graph first, and labels of all nodes, with unknown ones among them.
-    - ``predict(nodes)`` and its like take row numbers or a mask of the X that ``fit`` was given, and no other X. So
-      later calls have no columns to compare with ``n_features_in_`` and ``feature_names_in_``.
+    - ``predict(nodes)`` and its like take row numbers or a mask of the X that ``fit`` was given. Another X comes with
+      its graph: ``predict(graph, X)`` predicts all nodes of a graph that has grown since, without training.
     - Pipelines, cross-validation and grid searches of scikit-learn cut X into parts, and so can't be used: name the
       nodes by ``train`` and ``val`` instead.
     - There are no sample weights, and one label for each node.

@@ -12,9 +12,10 @@ from numpy.typing import ArrayLike
 from grandplus.datasets.preprocess import preprocess
 from grandplus.datasets.raw import RawGraph
 from grandplus.estimator.arguments import read_arguments
-from grandplus.estimator.base import one_thread, suited_pushing
+from grandplus.estimator.base import one_thread
 from grandplus.estimator.grandplus import GrandPlusClassifier
 from grandplus.estimator.parameters import Pushing, given_parameters, named_as_parameters, preprocessing_of, sections_of
+from grandplus.estimator.pushing import suited_pushing
 from grandplus.graph.graph import Graph
 from grandplus.graph.settings import Preprocess
 from grandplus.graph.splits import Splits

@@ -75,7 +75,7 @@ class Graph:
 
     def grown(
         self,
-        nodes: Sequence[int | str],
+        nodes: Sequence[int | str] | NDArray[Any],
         edges: Sequence[Sequence[int | str]] | NDArray[Any],
         features: Features | None = None,
         labels: Sequence[str | None] | None = None,

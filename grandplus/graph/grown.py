@@ -102,7 +102,7 @@ class GrownGraph:
 
 def grown_graph(
     base: Graph,
-    nodes: Sequence[int | str],
+    nodes: Sequence[int | str] | NDArray[Any],
     edges: Sequence[Sequence[int | str]] | NDArray[Any],
     features: Features | None,
     labels: Sequence[str | None] | None,
@@ -121,7 +121,7 @@ def grown_graph(
     return GrownGraph(base, adjacency, new_ids, _numbers(base.classes, labels, len(new_ids)), remade, made, facts)
 
 
-def _new_ids(known: NDArray[Any], nodes: Sequence[int | str]) -> NDArray[Any]:
+def _new_ids(known: NDArray[Any], nodes: Sequence[int | str] | NDArray[Any]) -> NDArray[Any]:
     """The ids of new nodes, of the type of the known ones."""
     ids = _listed(nodes)
     integers = pa.types.is_integer(pa.array(known[:1]).type)

@@ -164,9 +164,9 @@ def test_columns_are_counted_and_named_by_the_latest_fit():
 
 
 def test_no_other_columns_can_be_given_later():
-    """As predictions are of nodes, a table in their place is refused."""
+    """As predictions are of nodes, or of another graph with its table, a table in their place is refused."""
     classifier = small(max_epochs=1).fit(*problem())
-    assert list(inspect.signature(classifier.predict).parameters) == ["nodes"]
+    assert list(inspect.signature(classifier.predict).parameters) == ["nodes", "X"]
     with pytest.raises(ArgumentError, match=r"nodes has shape \(90, 3\)"):
         classifier.predict(problem()[1])
 
