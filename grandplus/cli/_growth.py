@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from grandplus.datasets.source import Reading
     from grandplus.prediction.predictor import Predictor
 
+SHOWN = 10  # of the features that are ignored
+
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options to a verb."""
@@ -50,8 +52,8 @@ def on_grown(predictor: Predictor, arguments: argparse.Namespace) -> Predictor:
     was_there = {"repeated": facts["merged_duplicates"], "self-loops": facts["dropped_self_loops"], **found.dropped}
     print("".join(f"; {count:,} {what}" for what, count in was_there.items() if count), file=sys.stderr)
     if found.unknown:
-        names = ", ".join(found.unknown)
-        print(f"ignored {len(found.unknown):,} that the graph has no features of: {names}", file=sys.stderr)
+        names = ", ".join(found.unknown[:SHOWN]) + ", …" * (len(found.unknown) > SHOWN)
+        print(f"ignored {len(found.unknown):,} that are no features of the graph: {names}", file=sys.stderr)
     return predictor.on(found.graph)
 
 

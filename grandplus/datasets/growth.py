@@ -39,7 +39,7 @@ class ReadGrowth(NamedTuple):
     ----------
     graph : GrownGraph
     unknown : list of str
-        Names of columns that are no features of the graph, or how many numbered features it lacks.
+        Columns, and features that are named by their numbers, which the graph has not.
     dropped : dict of int
         Lines that are no edges, by the reason.
     """
@@ -132,7 +132,8 @@ def _nodes(base: Graph, file: Path, beside: Path | None, how: Reading) -> _Nodes
     if base.fitted.kind in RAW_ROWS:
         features, unknown = None, _names(table, others)
     elif beside is not None:
-        features, unknown = _features_beside(base, beside, ids)
+        features, numbers = _features_beside(base, beside, ids)
+        unknown = [*_names(table, others), *numbers]
     else:
         columns, label = _feature_columns(base, table, others, label)
         features = read_columns(table, columns, ids, how.decimal)
@@ -201,9 +202,8 @@ def _features_beside(base: Graph, file: Path, ids: pa.Array) -> tuple[Features, 
     features = feature_files.read(file, ids) if lists is None else lists.rows(ids, width)
     if lists is None and features.shape[1] != width:
         raise GrandPlusError(f"has {features.shape[1]} features", where=file, expected=f"{width}, as the graph has")
-    further = int(np.unique(features[:, width:].nonzero()[1]).size)
-    unknown = [f"{further:,} features with numbers of at least {width:,}"] if further else []
-    return features[:, :width], unknown
+    unknown = np.unique(features[:, width:].nonzero()[1]) + width
+    return features[:, :width], list(map(str, unknown.tolist()))
 
 
 def _labels(base: Graph, table: Table, label: int | None, how: Reading) -> list[str | None] | None:

@@ -115,7 +115,7 @@ def test_words_beyond_the_vocabulary_are_left_out_and_counted(base, tmp_path):
     graph = without_names(base, "row-normalize", sp.csr_array(RAW))
     found = growth(graph, tmp_path, "id\nd\ne\n", features=words)
     assert added_features(found.graph).tolist() == [[0.5, 0, 0.5], [0, 0, 0]]
-    assert found.unknown == ["2 features with numbers of at least 3"]
+    assert found.unknown == ["7", "9"]
 
 
 def test_edges_alone_and_nodes_alone(base, tmp_path):
