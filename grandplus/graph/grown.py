@@ -11,10 +11,11 @@ import pyarrow as pa
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from grandplus.graph.features import Features, rows_of
+from grandplus.graph.features import Features, csr_of
 from grandplus.graph.fitted import RAW_ROWS, FittedFeatures
 from grandplus.graph.grown_adjacency import GrownAdjacency, grow
 from grandplus.graph.ids import find_rows, hint, raise_unknown
+from grandplus.kernels.compiled import FLOAT32, INT32, INT64, kernel, writable
 from grandplus.runtime.errors import ArgumentError
 
 Graph: TypeAlias = Any  # of grandplus.graph.graph, which imports this module
@@ -84,20 +85,37 @@ class GrownGraph:
 
     def features_of(self, nodes: NDArray[np.integer[Any]]) -> Features:
         """The features of some nodes: float32 (b, d), ndarray or scipy CSR."""
-        is_remade = np.isin(nodes, self.remade)
-        kept, remade = np.flatnonzero(~is_remade), np.flatnonzero(is_remade)
-        stored = rows_of(self.base.features, nodes[kept])
-        made = rows_of(self.remade_features, np.searchsorted(self.remade, nodes[remade]))
-        order = np.argsort(np.concatenate([kept, remade]), kind="stable")
-        if sp.issparse(stored):
-            return rows_of(sp.vstack([stored, made], format="csr"), order)
-        return np.concatenate([stored, made])[order]
+        found = np.searchsorted(self.remade, nodes)
+        is_remade = self.remade[np.minimum(found, len(self.remade) - 1)] == nodes if len(self.remade) else nodes < 0
+        parts = (
+            (self.base.features, np.flatnonzero(~is_remade), nodes[~is_remade]),
+            (self.remade_features, np.flatnonzero(is_remade), found[is_remade]),
+        )
+        if sp.issparse(self.base.features):
+            return _gathered(parts, len(nodes))
+        features = np.empty((len(nodes), self.base.features.shape[1]), np.float32)
+        for source, places, rows in parts:
+            features[places] = source[rows]
+        return features
 
     def _chosen(self, old: NDArray[Any], new: NDArray[Any], nodes: NDArray[np.integer[Any]]) -> NDArray[Any]:
         """Values of old and new nodes by their numbers."""
         chosen, is_new = np.empty(len(nodes), old.dtype), nodes >= len(old)
         chosen[~is_new], chosen[is_new] = old[nodes[~is_new]], new[nodes[is_new] - len(old)]
         return chosen
+
+
+def _gathered(parts: Sequence[tuple[Any, NDArray[np.int64], NDArray[np.integer[Any]]]], count: int) -> Any:
+    """A CSR matrix of so many rows: of each source, these of its rows in these places."""
+    indptr = np.zeros(count + 1, np.int64)
+    for source, places, rows in parts:
+        indptr[places + 1] = source.indptr[rows + 1] - source.indptr[rows]
+    np.cumsum(indptr, out=indptr)
+    indices, data = np.empty(indptr[-1], np.int32), np.empty(indptr[-1], np.float32)
+    for source, places, rows in parts:
+        stored = source.indptr.astype(np.int64, copy=False), source.indices.astype(np.int32, copy=False), source.data
+        _copy_rows(*stored, rows.astype(np.int64, copy=False), indptr[places], indices, data)
+    return csr_of(indptr, indices, data, parts[0][0].shape[1])
 
 
 def grown_graph(
@@ -215,3 +233,13 @@ def _numbers(classes: list[str], labels: Sequence[str | None] | None, nodes: int
             expected = f"one of {', '.join(classes)}, which the models know"
             raise ArgumentError(f"a new node has the label {label!r}", expected=expected, fix="leave the label out")
     return np.array([number_of[label] for label in labels], np.int64)
+
+
+@kernel(INT64, INT32, FLOAT32, INT64, INT64, writable(INT32), writable(FLOAT32))
+def _copy_rows(indptr, indices, data, rows, starts, out_indices, out_data):
+    """Copy rows of a CSR matrix, each to where it starts."""
+    for i in range(len(rows)):
+        to = starts[i]
+        for j in range(indptr[rows[i]], indptr[rows[i] + 1]):
+            out_indices[to], out_data[to] = indices[j], data[j]
+            to += 1
