@@ -37,6 +37,25 @@ def add(commands: Any) -> None:
         metavar="file",
         help="file of the graph, or a folder or zip archive with its files (docs/own-graph.md lists the formats)",
     )
+    add_reading(parser)
+    splits = parser.add_argument_group("split")
+    splits.add_argument("--split", metavar="KIND", help=f"way of splitting the nodes: {_values('split')}")
+    for part, purpose in (("train", "train on"), ("val", "validate on"), ("test", "test on")):
+        words = f"file that holds the ids of the nodes to {purpose}, one a line"
+        splits.add_argument(f"--{part}", type=Path, metavar="FILE", help=words)
+    for part, purpose in (("train", "train on"), ("val", "validate on")):
+        words = f"number of nodes of each class to {purpose}; default: {_default(f'{part}_per_class')}"
+        splits.add_argument(f"--{part}-per-class", metavar="NUMBER", help=words)
+    words = f"what to do where a class has fewer nodes: {_values('shortage')}"
+    splits.add_argument("--shortage", metavar="KIND", help=words)
+    parser.add_argument("--replace", action="store_true", help="overwrite the card of this name, if there is one")
+    words = "refuse to drop, merge or leave out anything that no option names"
+    parser.add_argument("--strict", action="store_true", help=words)
+    parser.set_defaults(run=run, experiment_follows=True)
+
+
+def add_reading(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say how files are read."""
     parser.add_argument("--format", help="format of the files, where they leave it open")
     parser.add_argument(
         "--features",
@@ -82,20 +101,6 @@ def add(commands: Any) -> None:
         metavar="ignore",
         help="what to do with edge weights: every edge counts once, and they are left out",
     )
-    splits = parser.add_argument_group("split")
-    splits.add_argument("--split", metavar="KIND", help=f"way of splitting the nodes: {_values('split')}")
-    for part, purpose in (("train", "train on"), ("val", "validate on"), ("test", "test on")):
-        words = f"file that holds the ids of the nodes to {purpose}, one a line"
-        splits.add_argument(f"--{part}", type=Path, metavar="FILE", help=words)
-    for part, purpose in (("train", "train on"), ("val", "validate on")):
-        words = f"number of nodes of each class to {purpose}; default: {_default(f'{part}_per_class')}"
-        splits.add_argument(f"--{part}-per-class", metavar="NUMBER", help=words)
-    words = f"what to do where a class has fewer nodes: {_values('shortage')}"
-    splits.add_argument("--shortage", metavar="KIND", help=words)
-    parser.add_argument("--replace", action="store_true", help="overwrite the card of this name, if there is one")
-    words = "refuse to drop, merge or leave out anything that no option names"
-    parser.add_argument("--strict", action="store_true", help=words)
-    parser.set_defaults(run=run, experiment_follows=True)
 
 
 def _values(key: str) -> str:
@@ -122,11 +127,11 @@ def run(arguments: argparse.Namespace) -> None:
     from grandplus.importing.files import import_files
 
     lists = _lists_of_ids(arguments)
-    with _errors_name_options():
+    with errors_name_options():
         text = import_files(
             arguments.name,
             [*arguments.files, *lists.values()],
-            read=_reading(arguments, lists),
+            read=reading_of(arguments, lists),
             file_format=arguments.format,
             choices=_choices(arguments),
             replace=arguments.replace,
@@ -136,7 +141,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 @contextlib.contextmanager
-def _errors_name_options() -> Iterator[None]:
+def errors_name_options() -> Iterator[None]:
     """An error in this block names what the user can type, where the library names a key of the card."""
     try:
         yield
@@ -159,8 +164,8 @@ def _lists_of_ids(arguments: argparse.Namespace) -> dict[str, Path]:
     return {part: file for part, file in lists.items() if file is not None}
 
 
-def _reading(arguments: argparse.Namespace, lists: dict[str, Path]) -> Reading:
-    """How the files are to be read."""
+def reading_of(arguments: argparse.Namespace, lists: dict[str, Path]) -> Reading:
+    """How the files are to be read; ``lists`` has those of ids, by part."""
     given = {
         "edges": _file_name(arguments.edges, arguments.files),
         "nodes": _file_name(arguments.nodes, arguments.files),

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from grandplus.cli.import_ import add_reading, errors_name_options, reading_of
 from grandplus.pipeline.folders import GRAPH, PREDICTIONS
 from grandplus.report.table import table
-from grandplus.runtime.errors import GrandPlusError
+from grandplus.runtime.errors import ArgumentError, GrandPlusError
 from grandplus.runtime.storage import finished_whole
 
 if TYPE_CHECKING:
@@ -19,9 +20,24 @@ if TYPE_CHECKING:
     from grandplus.graph.graph import Graph
     from grandplus.suggestion.suggest import Suggestions
 
+READING = (
+    "format",
+    "features",
+    "edges",
+    "nodes",
+    "ends",
+    "id",
+    "label",
+    "header",
+    "ignore",
+    "na",
+    "decimal",
+    "weights",
+)
 EXAMPLE = """example:
-  grandplus suggest 50 --out next.txt                       50 nodes, and a list of their ids
-  grandplus suggest 50 --labelled next.txt --out more.txt   50 more, while the first are being labelled"""
+  grandplus suggest 50 edges.csv nodes.csv --out first.txt    of files that have no label yet
+  grandplus suggest 50 --out next.txt                         of the graph in data/graph, after a run on it
+  grandplus suggest 50 --labelled next.txt --out more.txt     50 more, while those are being labelled"""
 
 
 def add(commands: Any) -> None:
@@ -29,12 +45,19 @@ def add(commands: Any) -> None:
     parser = commands.add_parser(
         "suggest",
         help="the nodes to label next",
-        description="Name the nodes whose labels would help most: representatives of the graph in data/graph and, "
-        "after a run on it, of the nodes that are predicted unsurely. Nodes with a label are not suggested.",
+        description="Name the nodes whose labels would help most: representatives of the graph in data/graph, or of "
+        "the files, and after a run of the nodes that are predicted unsurely. Nodes with a label are left out.",
         epilog=EXAMPLE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("number", type=int, help="how many nodes you can label")
+    parser.add_argument(
+        "files",
+        nargs="*",
+        type=Path,
+        metavar="file",
+        help="file of a graph that isn't imported yet, as import takes it; labels may be missing",
+    )
     parser.add_argument(
         "--out", type=Path, metavar="FILE", help="write the ids here, one a line, as import --train takes them"
     )
@@ -46,6 +69,7 @@ def add(commands: Any) -> None:
         default=[],
         help="list of ids, as --out writes it, that will be labelled too: they count as labelled; may be repeated",
     )
+    add_reading(parser)
     parser.set_defaults(run=run)
 
 
@@ -63,13 +87,16 @@ def run(arguments: argparse.Namespace) -> None:
     from grandplus.suggestion.suggest import suggest
 
     _check_new(arguments.out)
-    graph = Graph.load(GRAPH)
-    probabilities = read_probabilities(PREDICTIONS, graph)
+    _check_reading(arguments)
+    graph = _graph_of_files(arguments) if arguments.files else Graph.load(GRAPH)
+    probabilities = None if arguments.files else read_probabilities(PREDICTIONS, graph)
     labelled = _labelled(graph, arguments.labelled)
     left = len(graph.labels) - len(labelled)
     if not left:
         all_nodes = f"all {len(labelled):,} nodes have a label{' or are listed' if arguments.labelled else ''}"
-        raise GrandPlusError(all_nodes, where=GRAPH, expected="nodes without one, to choose among")
+        raise GrandPlusError(
+            all_nodes, where="" if arguments.files else GRAPH, expected="nodes without one, to choose among"
+        )
     found = suggest(graph, graph.features, arguments.number, labelled=labelled, probabilities=probabilities)
     if arguments.out:
         with finished_whole(arguments.out, alone=True) as partial:
@@ -80,12 +107,26 @@ def run(arguments: argparse.Namespace) -> None:
         print(f"the ids are in {arguments.out}, for grandplus import --train")
 
 
+def _graph_of_files(arguments: argparse.Namespace) -> Graph:
+    from grandplus.importing.files import graph_of_files
+
+    with errors_name_options():
+        read = reading_of(arguments, {})
+        return graph_of_files(arguments.files, read=read, file_format=arguments.format, features=arguments.features)
+
+
 def _check_new(file: Path | None) -> None:
     """Check that the list can be written: another one may be what is being labelled."""
     if file is not None and file.exists():
         raise GrandPlusError("is there already", where=file, fix="choose another name, or remove it first")
     if file is not None and not file.parent.is_dir():
         raise GrandPlusError("no such folder", where=file.parent, fix="make it, or choose another one")
+
+
+def _check_reading(arguments: argparse.Namespace) -> None:
+    given = [name for name in READING if getattr(arguments, name)]
+    if given and not arguments.files:
+        raise ArgumentError(f"--{given[0]} is given without a file", expected="it beside files that are to be read")
 
 
 def _labelled(graph: Graph, lists: list[Path]) -> NDArray[np.int64]:

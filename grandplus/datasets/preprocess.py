@@ -52,29 +52,54 @@ def preprocess(
     GrandPlusError
         There is no edge, there are no features or fewer than two classes, or the counts are not the expected ones.
     """
+    _check_classes(raw, name)
+    graph = graph_of(raw, settings.features, name=name, expect=expect)
+    splits = make_splits(
+        raw.labels, settings, raw.splits, seed=seed, trials=trials, classes=raw.classes, node_ids=raw.node_ids
+    )
+    return graph, splits
+
+
+def graph_of(raw: RawGraph, scaling: str, *, name: str = "the graph", expect: Expect | None = None) -> Graph:
+    """The graph alone, for which no label is needed.
+
+    Parameters
+    ----------
+    raw : RawGraph
+    scaling : str
+        As ``preprocess.features`` has it.
+    name : str
+        What to call the graph in an error.
+    expect : Expect, optional
+        Counts that must come out.
+
+    Returns
+    -------
+    Graph
+
+    Raises
+    ------
+    GrandPlusError
+        There is no edge, there are no features, or the counts are not the expected ones.
+    """
     adjacency, facts = build_adjacency(raw.edges, raw.nodes)
     if not facts["edges"]:
         found = f"no edge joins two of {raw.nodes} nodes"
         raise GrandPlusError(found, where=name, expected="a graph with edges")
-    _check_classes(raw, name)
-    raw_rows = _raw_rows(raw, adjacency, settings.features, name)
-    fitted = FittedFeatures.fit(settings.features, raw_rows, names=raw.feature_names, node_ids=raw.node_ids)
+    raw_rows = _raw_rows(raw, adjacency, scaling, name)
+    fitted = FittedFeatures.fit(scaling, raw_rows, names=raw.feature_names, node_ids=raw.node_ids)
     features = fitted.transform(raw_rows)
     facts |= {
         "nodes": raw.nodes,
         "classes": len(raw.classes),
         "features": int(features.shape[1]),
         "unlabelled_nodes": int((raw.labels < 0).sum()),
-        "zero_feature_rows": zero_rows(features if settings.features in RAW_ROWS else raw_rows),
+        "zero_feature_rows": zero_rows(features if scaling in RAW_ROWS else raw_rows),
     }
     if expect is not None:
-        made = settings.features in RAW_ROWS  # from the graph, whose own counts are checked
+        made = scaling in RAW_ROWS  # from the graph, whose own counts are checked
         _check_counts(facts, expect.model_copy(update={"features": None}) if made else expect, name)
-    graph = Graph(adjacency, features, raw.labels, raw.classes, raw.node_ids, facts, fitted)
-    splits = make_splits(
-        raw.labels, settings, raw.splits, seed=seed, trials=trials, classes=raw.classes, node_ids=raw.node_ids
-    )
-    return graph, splits
+    return Graph(adjacency, features, raw.labels, raw.classes, raw.node_ids, facts, fitted)
 
 
 def _check_classes(raw: RawGraph, name: str) -> None:

@@ -7,15 +7,16 @@ import os
 from dataclasses import dataclass
 from dataclasses import replace as replace_fields
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from grandplus.datasets.account import NO_DATA, NOT_READ
-from grandplus.datasets.preprocess import preprocess
+from grandplus.datasets.preprocess import graph_of, preprocess
 from grandplus.datasets.raw import RawGraph, id_lists, read_files
 from grandplus.datasets.source import Reading, Source
 from grandplus.evaluation.orders import FAMILIES, suited_order
 from grandplus.evaluation.suited import suited_top_k
 from grandplus.graph.features import suited_scaling
+from grandplus.graph.graph import Graph
 from grandplus.graph.settings import Preprocess
 from grandplus.importing.card import card_text
 from grandplus.importing.constant import with_constant_columns
@@ -106,15 +107,8 @@ def import_files(
     root, read = Path(root), read or Reading()
     card_file = _card_file(name, root, replace=replace)
     with gathered(files) as found:
-        found, files_left = _files_to_read(found, set(files), read)
-        check_files([found.folder / file for file in found.origins])
-        data = [found.folder / file for file in found.origins if file not in id_lists(read).values()]
         asked = read
-        file_format, read = recognise(data, asked, file_format)
-        source = _source(file_format, read, found, root, into)
-        raw = read_files(found.folder, file_format, list(found.origins), checked_as(Source, source, where=name))
-        unused = (*raw.account.unused, *files_left)
-        raw = replace_fields(raw, account=replace_fields(raw.account, unused=unused))
+        raw, read, source = _read(found, set(files), asked, file_format, name=name, root=root, into=into)
         check_no_class_among_features(raw)
         chosen = chosen_preprocess(raw, choices or Choices())
         with shortage_names_label(read, raw.classes):
@@ -132,6 +126,64 @@ def import_files(
     with replaced(into / files[0].name, files[0]) if into else contextlib.nullcontext():
         staged = write_card(card_file, text)
     return "\n".join([*lines, *_next_steps(name, CATALOG / card_file.name, staged=staged)])
+
+
+def graph_of_files(
+    files: list[Path], *, read: Reading | None = None, file_format: str | None = None, features: str | None = None
+) -> Graph:
+    """The graph of a user's files as an import sees it; no label is needed, and nothing is written.
+
+    Parameters
+    ----------
+    files : list of Path
+    read : Reading, optional
+    file_format : str, optional
+        As of `import_files`.
+    features : str, optional
+        Scaling of the features, or what is made from the graph; by default what suits them.
+
+    Returns
+    -------
+    Graph
+
+    Raises
+    ------
+    GrandPlusError
+        The files can't be understood.
+    """
+    name = "the graph"
+    with gathered(files) as found:
+        raw = _read(found, set(files), read or Reading(), file_format, name=name).raw
+        return graph_of(raw, chosen_preprocess(raw, Choices(features=features)).features, name=name)
+
+
+class _Read(NamedTuple):
+    """What files hold, how they are read, and the card's section on that."""
+
+    raw: RawGraph
+    read: Reading
+    source: dict[str, Any]
+
+
+def _read(
+    found: Gathered,
+    given: set[Path],
+    asked: Reading,
+    file_format: str | None,
+    *,
+    name: str,
+    root: Path = Path(),
+    into: Path | None = None,
+) -> _Read:
+    """Check files, find out how they are to be read, and read them."""
+    found, files_left = _files_to_read(found, given, asked)
+    check_files([found.folder / file for file in found.origins])
+    data = [found.folder / file for file in found.origins if file not in id_lists(asked).values()]
+    file_format, read = recognise(data, asked, file_format)
+    source = _source(file_format, read, found, root, into)
+    raw = read_files(found.folder, file_format, list(found.origins), checked_as(Source, source, where=name))
+    unused = (*raw.account.unused, *files_left)
+    return _Read(replace_fields(raw, account=replace_fields(raw.account, unused=unused)), read, source)
 
 
 def _files_to_read(found: Gathered, given: set[Path], read: Reading) -> tuple[Gathered, list[str]]:

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from grandplus.graph.adjacency import Adjacency
 from grandplus.graph.features import Features, blocks_of
 from grandplus.kernels.compiled import FLOAT32, INT32, INT64, kernel, matrix, writable
-from grandplus.kernels.prefetch import LINE
 from grandplus.kernels.products import multiply_rows
+from grandplus.kernels.vectors import LANES, fma, load, splat, store
 from grandplus.propagation.power import propagate
 from grandplus.runtime.errors import ArgumentError
 
-DIMENSIONS = 128  # columns of X, at most; of more, random combinations keep the distances nearly
+DIMENSIONS = 8 * LANES  # columns of X, at most; of more, random combinations keep the distances nearly
 
 
 def unit_rows(
@@ -52,8 +52,8 @@ def unit_rows(
     """
     width = min(features.shape[1], DIMENSIONS)
     rows = np.empty((len(nodes), width), np.float32)
-    for start in range(0, width, LINE):
-        columns = slice(start, min(start + LINE, width))
+    for start in range(0, width, LANES):
+        columns = slice(start, min(start + LANES, width))
         few = features[:, columns] if width == features.shape[1] else _combined(features, columns)
         rows[:, columns] = propagate(graph, few, weights=weights)[nodes]
     finite = np.isfinite(rows).all(axis=1)
@@ -66,13 +66,15 @@ def unit_rows(
 
 def _combined(features: Features, columns: slice) -> NDArray[np.float32]:
     """Some columns of XR, each a combination of X's with normal random coefficients."""
-    count = columns.stop - columns.start
-    table = np.random.default_rng([0, columns.start]).standard_normal((features.shape[1], count), np.float32)
-    out = np.empty((features.shape[0], count), np.float32)
+    table = np.random.default_rng([0, columns.start]).standard_normal((features.shape[1], LANES), np.float32)
+    out = np.empty((features.shape[0], LANES), np.float32)
     for rows in blocks_of(len(out)):
-        part = sp.csr_array(features[rows], dtype=np.float32)
-        indptr, indices = part.indptr.astype(np.int64), part.indices.astype(np.int32, copy=False)
-        _multiply(indptr, indices, part.data, table, out[rows])
+        if sp.issparse(features):
+            part = sp.csr_array(features[rows], dtype=np.float32)
+            indptr, indices = part.indptr.astype(np.int64), part.indices.astype(np.int32, copy=False)
+            _multiply(indptr, indices, part.data, table, out[rows])
+        else:
+            _multiply_dense(np.ascontiguousarray(features[rows], np.float32), table, out[rows])
     return out
 
 
@@ -80,3 +82,13 @@ def _combined(features: Features, columns: slice) -> NDArray[np.float32]:
 def _multiply(indptr, indices, data, table, out):
     """The product of a sparse matrix with a table, in a fixed order."""
     multiply_rows(indptr, indices, data, 0, len(out), table, out)
+
+
+@kernel(matrix(FLOAT32), matrix(FLOAT32), writable(matrix(FLOAT32)))
+def _multiply_dense(rows, table, out):
+    """The same of dense rows, for a table of ``LANES`` columns."""
+    for row in range(len(out)):
+        total = splat(np.float32(0))
+        for column in range(rows.shape[1]):
+            total = fma(splat(rows[row, column]), load(table, np.uint64(column), np.uint64(0)), total)
+        store(out, np.uint64(row), np.uint64(0), total)

@@ -20,7 +20,7 @@ from grandplus.runtime import pools
 
 BATCH = 32  # candidates whose gains are computed anew at a time
 TASK = 256  # candidates of a thread at a time
-BLOCK = 512  # points whose distances stay in the fastest cache
+BLOCK = 512  # points whose rows stay in the cache
 
 
 class Medoids(NamedTuple):
@@ -113,15 +113,16 @@ def greedy_medoids(
 def _gains(columns, distances, weights, candidates, gains):
     """The gain of each candidate; ``columns`` has a point in each column."""
     squares = np.empty(BLOCK, np.float32)
-    for number in range(len(candidates)):
-        gain = 0.0
-        for start in range(0, columns.shape[1], BLOCK):
-            count = min(BLOCK, columns.shape[1] - start)
+    gains[:] = 0
+    for start in range(0, columns.shape[1], BLOCK):
+        count = min(BLOCK, columns.shape[1] - start)
+        for number in range(len(candidates)):
             _squared_distances(columns, candidates[number], start, count, squares)
+            gain = gains[number]
             for point in range(count):
                 nearer = distances[start + point] - np.sqrt(squares[point])
                 gain += weights[start + point] * max(nearer, np.float32(0))
-        gains[number] = gain
+            gains[number] = gain
 
 
 @kernel(matrix(FLOAT32), FLOAT32, types.int64, writable(FLOAT32), writable(INT64))

@@ -117,6 +117,8 @@ def test_listed_nodes_count_as_labelled(checkout, capsys):
         (["5", "--labelled", "no.txt"], r"no.txt: can't be read: No such file or directory"),
         (["5", "--labelled", "ids.txt"], r"ids.txt: there is no node n77; expected an id .*"),
         (["5", "--out", "ids.txt"], r"ids.txt: is there already; choose another name, or remove it first"),
+        (["5", "--features", "adjacency"], r"--features is given without a file; expected it beside files .*"),
+        (["5", "none.csv"], r"none.csv: no such file; expected a file or a folder"),
         (["5", "--out", "no/next.txt"], r"no: no such folder; make it, or choose another one"),
     ],
 )
@@ -126,6 +128,36 @@ def test_mistakes(checkout, capsys, arguments, message):
     assert re.fullmatch(f"error: {message}\n", errors)
     assert not out
     assert (checkout / "ids.txt").read_text() == "n77\n"
+
+
+@pytest.mark.parametrize("labels", ["", "ant"])
+def test_files_that_are_not_imported(checkout, capsys, labels):
+    """With an empty column for labels, or some; what lies in data/ has no part in it."""
+    run_leaves(checkout)
+    graph = Graph.load("data/graph")
+    edges = "".join(f"n{node},n{(node + 1) % NODES}\n" for node in range(NODES))
+    (checkout / "edges.csv").write_text(f"source,target\n{edges}")
+    rows = [",".join(map(str, row)) for row in graph.features.tolist()]
+    lines = [f"n{node},{labels * (node < 2)},{row}\n" for node, row in enumerate(rows)]
+    (checkout / "nodes.csv").write_text(f"id,label,a,b,c,d,e\n{''.join(lines)}")
+    lines, _ = printed(capsys, "5", "edges.csv", "nodes.csv", "--label", "label")
+    assert lines[0].startswith(f"5 of {38 if labels else 40} nodes without a label")
+    x = np.asarray(graph.features, np.float64)
+    scaled = ((x - x.mean(axis=0)) / x.std(axis=0)).astype(np.float32)
+    found = suggest(graph, scaled, 5, labelled=[0, 1] if labels else [])
+    assert [line.split()[0] for line in lines[2:]] == [f"n{node}" for node in found.node]
+    assert {file.name for file in checkout.iterdir()} == {"data", "dvc.yaml", "edges.csv", "nodes.csv"}
+
+
+def test_a_graph_of_links_alone(checkout, capsys):
+    (checkout / "links.txt").write_text("0 1\n0 2\n0 3\n4 5\n")
+    lines, _ = printed(capsys, "2", "links.txt", "--features", "adjacency")
+    [first, second] = [line.split() for line in lines[2:]]
+    assert [first[2], second[2]] == ["4", "2"]  # one for each part
+    assert first[0] in "0123"
+    assert second[0] in "45"
+    _, errors = printed(capsys, "2", "links.txt", code=2)
+    assert errors.startswith("error: the graph: the data has no features, and --features is as-is; choose --features: ")
 
 
 def test_all_nodes_have_a_label(checkout, capsys):
