@@ -22,7 +22,7 @@ from experiments.notes import note, read_notes
 from experiments.trials import Row, fill, mean_and_std, read_rows
 from grandplus.datasets.fetch.fetch import is_at_hand
 from grandplus.evaluation.figures import save
-from grandplus.evaluation.homophily import edge_homophily
+from grandplus.evaluation.homophily import homophily
 from grandplus.evaluation.statistics import Sample
 from grandplus.graph.graph import Graph
 from grandplus.pipeline.card import CATALOG, read_card
@@ -205,7 +205,7 @@ def plot(lines: list[Line], file: Path) -> None:
 def _facts(case: Case, trials: int) -> dict[str, Any]:
     graph = Graph.load(graph_folder(case.settings(trials)))
     facts = {key: graph.facts[key] for key in ("nodes", "edges", "classes", "features")}
-    return {"dataset": case.dataset, **facts, "homophily": round(edge_homophily(graph), 4)}
+    return {"dataset": case.dataset, **facts, "homophily": round(homophily(graph).share, 4)}
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 import numpy as np
@@ -12,7 +13,10 @@ from scipy import sparse
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.tables.split_columns import columns_of_split
 from grandplus.evaluation.diagnosis.facts import GraphFacts
+from grandplus.evaluation.diagnosis.of_graph import LOW_HOMOPHILY
 from grandplus.evaluation.diagnosis.rules import diagnose_graph
+from grandplus.evaluation.formats import percent
+from grandplus.evaluation.homophily import Homophily, homophily
 from grandplus.evaluation.orders import usual_order
 from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Splits
@@ -28,7 +32,7 @@ MIN_UNKNOWN_TO_DOUBT = 0.3  # of the nodes with a text as label
 
 
 def report(raw: RawGraph, graph: Graph, splits: Splits, settings: Settings, orders: dict[str, int]) -> list[str]:
-    """A line on each of format, nodes, edges, classes, features, split, unusual orders, what is missing, and remarks.
+    """A line on each of format, nodes, edges, homophily, classes, features, split, unusual orders, and what is missing.
 
     A note says if class 0 may stand for an unknown label.
 
@@ -61,6 +65,7 @@ def report(raw: RawGraph, graph: Graph, splits: Splits, settings: Settings, orde
         "format": settings.source.format + details,
         "nodes": f"{len(ids):,}, from {first} to {last}",
         "edges": _edges(raw, graph),
+        "homophily": _homophily(homophily(graph)),
         "classes": _classes(graph),
         "features": _features(raw, settings),
         "split": _split(raw, splits, settings),
@@ -73,6 +78,25 @@ def report(raw: RawGraph, graph: Graph, splits: Splits, settings: Settings, orde
     facts = GraphFacts.of_splits(graph, splits, order)
     remarks = [("remark", str(finding)) for finding in diagnose_graph(facts)]
     return [f"{name:<9} {text}" for name, text in [*lines.items(), *remarks] if text]
+
+
+def _homophily(found: Homophily) -> str:
+    """How alike neighbours are, and whether that is too little; nothing where no edge joins two labelled nodes.
+
+    >>> _homophily(Homophily(edges=8, alike=6, by_chance=0.5))
+    '75.00 % of 8 edges between labelled nodes join nodes of the same class; adjusted for chance 0.50'
+    >>> _homophily(Homophily(edges=8, alike=4, by_chance=0.5)).partition("; ")[2]
+    'adjusted for chance 0.00, below 0.2: neighbours are hardly alike, though GRAND+ assumes they are'
+    """
+    if not found.edges:
+        return ""
+    text = f"{percent(found.share)} of {found.edges:,} edges between labelled nodes join nodes of the same class"
+    if math.isnan(found.adjusted):
+        return text
+    text = f"{text}; adjusted for chance {round(found.adjusted, 2) + 0.0:.2f}"
+    if found.adjusted >= LOW_HOMOPHILY:
+        return text
+    return f"{text}, below {LOW_HOMOPHILY:g}: neighbours are hardly alike, though GRAND+ assumes they are"
 
 
 def _orders(orders: dict[str, int]) -> str:

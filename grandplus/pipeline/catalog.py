@@ -90,7 +90,7 @@ def list_cards(root: Path = Path()) -> list[Listed]:
     GrandPlusError
         A card is wrong.
     """
-    results, homophily = best_results(root), _committed_homophily(root) | _of_last_run(root)
+    results, shares = best_results(root), _committed_homophily(root) | _of_last_run(root)
     cards = []
     for file in sorted((root / CATALOG).glob("*.yaml")):
         card = read_card(file)
@@ -103,7 +103,7 @@ def list_cards(root: Path = Path()) -> list[Listed]:
                 edges=size.edges if size else None,
                 classes=size.classes if size else None,
                 features=size.features if size else None,
-                homophily=recipe.homophily if recipe else homophily.get(file.stem),
+                homophily=recipe.homophily if recipe else shares.get(file.stem),
                 here=is_at_hand(card.source),
                 source=_origin(card.source),
                 licence=card.licence or "",
@@ -148,11 +148,11 @@ def _committed_homophily(root: Path) -> dict[str, float]:
 
 def _of_last_run(root: Path) -> dict[str, float]:
     """That of the graph in data/graph, if there is one."""
-    from grandplus.evaluation.homophily import edge_homophily
+    from grandplus.evaluation.homophily import homophily
     from grandplus.graph.graph import Graph  # here, as it takes a moment
 
     try:
-        dataset, share = read_yaml(root / SETTINGS)["dataset"], edge_homophily(Graph.load(root / GRAPH))
+        dataset, share = read_yaml(root / SETTINGS)["dataset"], homophily(Graph.load(root / GRAPH)).share
     except (GrandPlusError, KeyError):
         return {}
     return {} if math.isnan(share) else {dataset: share}

@@ -11,7 +11,6 @@ import scipy.sparse as sp
 
 from grandplus.datasets.fetch.fetch import is_at_hand
 from grandplus.datasets.source import Source
-from grandplus.evaluation.homophily import edge_homophily
 from grandplus.graph.adjacency import as_adjacency
 from grandplus.graph.graph import Graph
 from grandplus.pipeline.card import CATALOG
@@ -124,18 +123,3 @@ def test_cards_of_this_checkout(monkeypatch):
     assert (cards["twin-reddit"].nodes, cards["twin-reddit"].homophily) == (232965, 0.7)
     assert cards["pubmed"].best.file == "experiments/table2/trials.csv"
     assert cards["pubmed"].best.test.trials == 100
-
-
-def test_homophily_in_blocks_is_that_of_all_edges(monkeypatch):
-    rng = np.random.default_rng(0)
-    edges = as_adjacency(sp.csr_array(np.triu(rng.random((40, 40)) < 0.2, 1)))
-    labels = rng.integers(-1, 3, 40)
-    graph = Graph(edges, np.ones((40, 1), np.float32), labels, ["a", "b", "c"], np.arange(40))
-    dense = np.zeros((40, 40), bool)
-    for node in range(40):
-        dense[node, edges.indices[edges.indptr[node] : edges.indptr[node + 1]]] = True
-    dense &= (labels >= 0) & (labels >= 0)[:, None]
-    expected = (dense & (labels == labels[:, None])).sum() / dense.sum()
-    assert edge_homophily(graph) == pytest.approx(expected, abs=1e-12)
-    monkeypatch.setattr("grandplus.evaluation.homophily.BLOCK", 7)
-    assert edge_homophily(graph) == pytest.approx(expected, abs=1e-12)
