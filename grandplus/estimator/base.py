@@ -43,7 +43,7 @@ from grandplus.propagation.matrices import Average
 from grandplus.propagation.rows import Rows
 from grandplus.propagation.settings import GFPush
 from grandplus.runtime import environment
-from grandplus.runtime.errors import argument_errors
+from grandplus.runtime.errors import ArgumentError, argument_errors
 from grandplus.runtime.progress import Progress, Silent
 
 _PROCESS = threading.Lock()  # on PyTorch's threads and random state, of which a process has one
@@ -208,18 +208,54 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         _, confidence = self.calibration_.decide(probabilities)
         return self.calibration_.confident(confidence)
 
+    def embeddings(self, graph: Any, X: Any, *, trial: int = 0) -> NDArray[np.float32]:
+        """The hidden layer of every node, by the model of one trial: what its last layer takes.
+
+        Parameters
+        ----------
+        graph : object
+            As ``fit`` takes it: the same, or another one.
+        X : array_like or DataFrame, shape (n, d)
+            Its features, which are scaled as those of ``fit`` were.
+        trial : int, default=0
+            Whose model; the hidden layers of trials have nothing to do with each other.
+
+        Returns
+        -------
+        ndarray of float32, shape (n, h)
+            Of a model with one layer, the propagated features; see `grandplus.methods.protocol.Model.embed`.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            ``fit`` was not called.
+        ArgumentError
+            The graph or X is not what it should be, there is no such trial, or the method has no hidden layer that sees
+            a node's neighbours.
+        """
+        check_is_fitted(self, "models_")
+        if not 0 <= trial < len(self.models_):
+            raise ArgumentError(f"trial is {trial}", expected=f"0 to {len(self.models_) - 1}")
+        other = self._other(graph, X)
+        with named_as_parameters(), one_thread():
+            return self.models_[trial].embed(other)
+
     def suited(self, graph: Graph, splits: Splits, pushing: Pushing | None) -> dict[str, Any]:
         """Values for this graph of those settings of the method that are None."""
         return {}
 
     def _of_other_graph(self, graph: Any, X: Any) -> NDArray[np.float32]:
         """Probabilities of all nodes of a graph that the models were not trained on: float32 (n', C)."""
-        first, width = self.models_[0], getattr(self, "n_features_in_", None)
-        with named_as_parameters(), argument_errors(type(self).__name__):
-            other = other_graph(graph, X, first, width, edge_weights=self.edge_weights)
+        first, other = self.models_[0], self._other(graph, X)
         with named_as_parameters(), one_thread():
             shared = first.shared_inputs(other)
             return self.calibration_.combine(model.predict_proba(other, shared) for model in self.models_)
+
+    def _other(self, graph: Any, X: Any) -> Graph:
+        """A graph that is given after ``fit``, with features scaled as then."""
+        width = getattr(self, "n_features_in_", None)
+        with named_as_parameters(), argument_errors(type(self).__name__):
+            return other_graph(graph, X, self.models_[0], width, edge_weights=self.edge_weights)
 
     def _given(self) -> dict[str, Any]:
         """The parameters that are not None, by name; a method's settings by their own names."""
