@@ -19,7 +19,7 @@ SHOWN = 10  # of the features that are ignored
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options to a verb."""
     group = parser.add_argument_group(
-        "nodes and edges that came later", "tables as import reads them; no file of the run changes (docs/answers.md)"
+        "nodes and edges that came later", "tables, or files of graphs; no file of the run changes (docs/answers.md)"
     )
     group.add_argument("--add-nodes", type=Path, metavar="FILE", help="table of new nodes: ids and features")
     group.add_argument("--add-edges", type=Path, metavar="FILE", help="table of new edges, of old nodes or new ones")
@@ -41,7 +41,7 @@ def on_grown(predictor: Predictor, arguments: argparse.Namespace) -> Predictor:
     GrandPlusError
         A file can't be read, or doesn't go with the graph.
     """
-    from grandplus.datasets.growth import read_growth
+    from grandplus.datasets.growth.files import read_growth
 
     if arguments.features is not None and arguments.add_nodes is None:
         raise ArgumentError("--features is given without --add-nodes", expected="the table of the new nodes, too")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -134,6 +135,39 @@ def unused_of_edges(graph: AttributedGraph) -> list[str]:
     ]
 
 
+def feature_matrix(columns: Mapping[str, Sequence[Any]], ids: Sequence[Any], where: object) -> NDArray[Any]:
+    """The values of attributes as numbers.
+
+    Parameters
+    ----------
+    columns : mapping of sequence
+        The values of each attribute, node by node.
+    ids : sequence
+        Of the nodes, for errors.
+    where : object
+        The file.
+
+    Returns
+    -------
+    float32 or float64 (n, d)
+
+    Raises
+    ------
+    GrandPlusError
+        A value is no number, or missing.
+    """
+    features = np.empty((len(ids), len(columns)))
+    for column, (name, values) in enumerate(columns.items()):
+        numbers = np.array([np.nan if (number := as_number(value)) is None else number for value in values])
+        wrong = np.flatnonzero(~(np.abs(numbers) <= LARGEST_FEATURE))
+        if len(wrong):
+            row = int(wrong[0])
+            text = "missing" if values[row] is None else repr(values[row])[:_SHOWN]
+            raise_no_feature(text, f"of node {ids[row]}, {name}", where)
+        features[:, column] = numbers
+    return as_floats(features)
+
+
 def _values(graph: AttributedGraph, name: object) -> list[Any]:
     if str(name) not in graph.attributes:
         raise GrandPlusError(
@@ -160,16 +194,7 @@ def _features(graph: AttributedGraph, how: Reading, ids: pa.Array) -> tuple[NDAr
     for name, values in graph.attributes.items():
         if name not in (how.id, how.label, *how.ignore):
             columns |= feature_columns(name, values)
-    features = np.empty((len(ids), len(columns)))
-    for column, (name, values) in enumerate(columns.items()):
-        numbers = np.array([np.nan if (number := as_number(value)) is None else number for value in values])
-        wrong = np.flatnonzero(~(np.abs(numbers) <= LARGEST_FEATURE))
-        if len(wrong):
-            row = int(wrong[0])
-            text = "missing" if values[row] is None else repr(values[row])[:_SHOWN]
-            raise_no_feature(text, f"of node {ids[row]}, {name}", graph.where)
-        features[:, column] = numbers
-    return as_floats(features), list(columns)
+    return feature_matrix(columns, ids.to_pylist(), graph.where), list(columns)
 
 
 def _account(graph: AttributedGraph, how: Reading, features: list[str] | None) -> Account:

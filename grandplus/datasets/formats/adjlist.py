@@ -28,7 +28,7 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
 
     See `grandplus.datasets.formats.Format`.
     """
-    graph = read_graph(folder, files, source, called(SUFFIX), _graph, tables)
+    graph = read_graph(folder, files, source, called(SUFFIX), parse, tables)
     file = next(folder / name for name in files if is_called(name, SUFFIX))
     if _TAB not in read_text(file, 1):
         spaced = next(
@@ -45,10 +45,11 @@ def recognise(files: list[Path], asked: Reading) -> Reading | None:
 
     See `grandplus.datasets.formats.Format`.
     """
-    return recognise_graph(files, asked, called(SUFFIX), _graph, tables)
+    return recognise_graph(files, asked, called(SUFFIX), parse, tables)
 
 
-def _graph(file: Path) -> AttributedGraph:
+def parse(file: Path) -> AttributedGraph:
+    """The graph that a file has, with its attributes."""
     lines = _LINE_ENDS.split(read_text(file, _MEMORY))
     top = 1 if len(lines) > 1 and lines[1].startswith(_DATE) and lines[0].startswith("#") else 0
     full = {number: line for number, line in enumerate(lines[top:], top + 1) if not _COMMENT.match(line)}

@@ -34,10 +34,10 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
     See `grandplus.datasets.formats.Format`.
     """
     if source.read.label is None and len(files) == 1:  # a card by hand may leave out the usual name
-        held = _graph(folder / files[0]).attributes
+        held = parse(folder / files[0]).attributes
         label = {"label": USUAL_CLASS} if USUAL_CLASS in held else {}
         source = source.model_copy(update={"read": source.read.model_copy(update=label)})
-    return read_graph(folder, files, source, called(SUFFIX), _graph, tables)
+    return read_graph(folder, files, source, called(SUFFIX), parse, tables)
 
 
 def recognise(files: list[Path], asked: Reading) -> Reading | None:
@@ -45,10 +45,11 @@ def recognise(files: list[Path], asked: Reading) -> Reading | None:
 
     See `grandplus.datasets.formats.Format`.
     """
-    return recognise_graph(files, asked, called(SUFFIX), _graph, tables, classes=(USUAL_CLASS,))
+    return recognise_graph(files, asked, called(SUFFIX), parse, tables, classes=(USUAL_CLASS,))
 
 
-def _graph(file: Path) -> AttributedGraph:
+def parse(file: Path) -> AttributedGraph:
+    """The graph that a file has, with its attributes."""
     import networkx as nx  # here, as it takes long to import
 
     text = _GRAPH.sub(r"\1 multigraph 1 ", read_text(file, _MEMORY), count=1)

@@ -29,7 +29,7 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
 
     See `grandplus.datasets.formats.Format`.
     """
-    return read_graph(folder, files, source, called(SUFFIX), _graph, tables)
+    return read_graph(folder, files, source, called(SUFFIX), parse, tables)
 
 
 def recognise(files: list[Path], asked: Reading) -> Reading | None:
@@ -37,10 +37,11 @@ def recognise(files: list[Path], asked: Reading) -> Reading | None:
 
     See `grandplus.datasets.formats.Format`.
     """
-    return recognise_graph(files, asked, called(SUFFIX), _graph, tables)
+    return recognise_graph(files, asked, called(SUFFIX), parse, tables)
 
 
-def _graph(file: Path) -> AttributedGraph:
+def parse(file: Path) -> AttributedGraph:
+    """The graph that a file has, with its attributes."""
     tree = read_xml(file, "graphml")
     graph = the_graph(tree, file)
     if graph.find(".//hyperedge") is not None:

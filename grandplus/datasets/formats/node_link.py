@@ -42,7 +42,7 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
 
     See `grandplus.datasets.formats.Format`.
     """
-    return read_graph(folder, files, source, called(SUFFIX), _graph, tables)
+    return read_graph(folder, files, source, called(SUFFIX), parse, tables)
 
 
 def recognise(files: list[Path], asked: Reading) -> Reading | None:
@@ -55,7 +55,7 @@ def recognise(files: list[Path], asked: Reading) -> Reading | None:
         return None
     content = _content(matching[0])
     if isinstance(content, dict) and NODES in content and any(isinstance(content.get(key), list) for key in EDGES):
-        return recognise_graph(files, asked, called(SUFFIX), _graph, tables)
+        return recognise_graph(files, asked, called(SUFFIX), parse, tables)
     what = next((what for what, is_it in _OTHERS.items() if is_it(content)), None)
     if what is not None:
         raise GrandPlusError(f"holds {what}", where=matching[0], expected=_EXPECTED, fix=_FIX)
@@ -76,7 +76,8 @@ def _has(content: Any, key: str) -> bool:
     return isinstance(value, list | dict) and not has_numbers
 
 
-def _graph(file: Path) -> AttributedGraph:
+def parse(file: Path) -> AttributedGraph:
+    """The graph that a file has, with its attributes."""
     content = parsed(read_text(file, _MEMORY), file)
     content = content if isinstance(content, dict) else {}
     held = [key for key in EDGES if key in content]

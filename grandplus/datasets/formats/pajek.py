@@ -57,8 +57,8 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
     See `grandplus.datasets.formats.Format`.
     """
     partitions = [name for name in files if is_called(name, PARTITION)]
-    parse = partial(_graph, partition=folder / partitions[0] if partitions else None)
-    return read_graph(folder, [name for name in files if name not in partitions], source, called(SUFFIX), parse, tables)
+    both = partial(parse, partition=folder / partitions[0] if partitions else None)
+    return read_graph(folder, [name for name in files if name not in partitions], source, called(SUFFIX), both, tables)
 
 
 def recognise(files: list[Path], asked: Reading) -> Reading | None:
@@ -69,8 +69,8 @@ def recognise(files: list[Path], asked: Reading) -> Reading | None:
     partitions = [file for file in files if is_called(file.name, PARTITION)]
     if len(partitions) > 1:
         return None
-    parse = partial(_graph, partition=partitions[0] if partitions else None)
-    return recognise_graph([file for file in files if file not in partitions], asked, called(SUFFIX), parse, tables)
+    both = partial(parse, partition=partitions[0] if partitions else None)
+    return recognise_graph([file for file in files if file not in partitions], asked, called(SUFFIX), both, tables)
 
 
 @dataclass
@@ -93,7 +93,8 @@ class _Network:
         return int(word)
 
 
-def _graph(file: Path, partition: Path | None) -> AttributedGraph:
+def parse(file: Path, partition: Path | None = None) -> AttributedGraph:
+    """The graph that a file has, with its attributes, and the classes of a file beside it."""
     network, comments = _Network(file), 0
     section: Callable[[_Network, list[str], int], None] = _outside
     for number, line in enumerate(_LINE_ENDS.split(read_text(file, _MEMORY)), start=1):

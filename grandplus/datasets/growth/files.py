@@ -1,4 +1,6 @@
-"""Nodes and edges that came later, read from tables: text or Parquet, with features in columns or in a file beside.
+"""Nodes and edges that came later, read from tables or from files of graphs with attributes.
+
+Tables are text or Parquet, with features in columns or in a file beside.
 
 Columns are found by the names that they had at import: the features' names were kept with the graph. Where there are no
 names, their order tells. A column that no feature is called like is left out and named.
@@ -6,14 +8,18 @@ names, their order tells. A column that no feature is called like is left out an
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
+from grandplus.datasets.attributed.graph import AttributedGraph
+from grandplus.datasets.attributed.raw_graph import check_weights
+from grandplus.datasets.growth.graphs import Added, added_by
+from grandplus.datasets.raw import READERS
 from grandplus.datasets.source import NO_IDS, Reading, Source
 from grandplus.datasets.tables import feature_files
 from grandplus.datasets.tables.classes import class_numbers
@@ -24,12 +30,15 @@ from grandplus.datasets.tables.look import look
 from grandplus.datasets.tables.names import LABELS, ends_by_name, is_id
 from grandplus.datasets.tables.split_columns import columns_of_split
 from grandplus.datasets.tables.table import Table
+from grandplus.datasets.tables.text import is_called
 from grandplus.graph.features import Features
 from grandplus.graph.fitted import RAW_ROWS
 from grandplus.graph.graph import Graph
 from grandplus.graph.grown import GrownGraph
 from grandplus.runtime.errors import GrandPlusError, argument_errors
 from grandplus.runtime.validation import Column
+
+GRAPHS = ("graphml", "gexf", "gml", "node-link", "pajek", "adjlist")  # formats of graphs with attributes
 
 
 class ReadGrowth(NamedTuple):
@@ -49,16 +58,6 @@ class ReadGrowth(NamedTuple):
     dropped: dict[str, int]
 
 
-@dataclass(frozen=True)
-class _Nodes:
-    """New nodes as a table has them."""
-
-    ids: list[int | str]
-    features: Features | None = None
-    labels: list[str | None] | None = None
-    unknown: Sequence[str] = ()
-
-
 def read_growth(
     base: Graph,
     nodes: Path | None = None,
@@ -72,9 +71,10 @@ def read_growth(
     ----------
     base : Graph
     nodes : Path, optional
-        A table with an id for each new node and, if ``features`` is None, its features.
+        A table with an id for each new node and, if ``features`` is None, its features. Or a file of a graph, such as
+        GraphML, whose nodes have the features as attributes; its edges are added, too.
     edges : Path, optional
-        A table with the ids at both ends of each new edge, of old or new nodes.
+        A table with the ids at both ends of each new edge, of old or new nodes; or a file of a graph.
     features : Path, optional
         A file beside the table of nodes, see `grandplus.datasets.tables.feature_files`.
     read : Reading, optional
@@ -91,18 +91,35 @@ def read_growth(
         label is no class of the graph.
     """
     how = read or Reading()
-    added = _Nodes([]) if nodes is None else _nodes(base, nodes, features, how)
-    ends, dropped = ([[], []], {}) if edges is None else _edges(edges, how)
-    given = added.features, added.labels
-    with argument_errors(nodes or ""):  # the nodes by themselves, so that an error names the file that it is in
-        grown = base.grown(added.ids, [[], []], *given)
+    added = Added() if nodes is None else _nodes(base, nodes, features, how)
+    further = Added() if edges is None else _edges(base, edges, how)
+    with argument_errors(nodes or ""):  # one by one, so that an error names the file that it is in
+        grown = base.grown(added.ids, added.ends, added.features, added.labels)
     with argument_errors(edges or ""):
-        grown = base.grown(added.ids, ends, *given) if edges is not None else grown
-    return ReadGrowth(grown, list(added.unknown), dropped)
+        if edges is not None:
+            ends = [first + second for first, second in zip(added.ends, further.ends, strict=True)]
+            grown = base.grown(added.ids, ends, added.features, added.labels)
+    return ReadGrowth(grown, list(added.unknown), added.dropped | further.dropped)
 
 
-def _edges(file: Path, how: Reading) -> tuple[list[list[int | str]], dict[str, int]]:
+def _of_graph(file: Path) -> AttributedGraph | None:
+    """The graph that a file has, if its name ends as those of graphs do; None of a table."""
+    for name in GRAPHS:
+        module = importlib.import_module(READERS[name])
+        if is_called(file.name, module.SUFFIX):
+            graph: AttributedGraph = module.parse(file)
+            return graph
+    return None
+
+
+def _edges(base: Graph, file: Path, how: Reading) -> Added:
     """The ids at both ends of the edges, and the lines that are none."""
+    graph = _of_graph(file)
+    if graph is not None:
+        check_weights(graph, how)
+        return Added(
+            ends=[[graph.ids[row] for row in end] for end in graph.edges.tolist()], dropped=dict(graph.dropped)
+        )
     table = look(file)
     columns = [column for column in range(table.width) if column not in table.index]
     asked = [_found(table, end) for end in how.ends or ()]
@@ -119,10 +136,13 @@ def _edges(file: Path, how: Reading) -> tuple[list[list[int | str]], dict[str, i
         found = f"has further columns: {', '.join(map(str, further))}"
         raise GrandPlusError(found, where=file, expected="the two ends of an edge only", fix="leave the others out")
     pieces, dropped = ends_of_edges(table, ends, [], None)
-    return [column.to_pylist() for column in same_type(*pieces)], dropped
+    return Added(ends=[column.to_pylist() for column in same_type(*pieces)], dropped=dropped)
 
 
-def _nodes(base: Graph, file: Path, beside: Path | None, how: Reading) -> _Nodes:
+def _nodes(base: Graph, file: Path, beside: Path | None, how: Reading) -> Added:
+    graph = _of_graph(file)
+    if graph is not None:
+        return added_by(graph, base, how)
     table = look(file)
     ident = _id_column(table, how)
     label = _label_column(table, how, base)
@@ -138,7 +158,7 @@ def _nodes(base: Graph, file: Path, beside: Path | None, how: Reading) -> _Nodes
         columns, label = _feature_columns(base, table, others, label)
         features = read_columns(table, columns, ids, how.decimal)
         unknown = _names(table, [column for column in others if column not in (*columns, label)])
-    return _Nodes(ids.to_pylist(), features, _labels(base, table, label, how), unknown)
+    return Added(ids.to_pylist(), features, _labels(base, table, label, how), unknown)
 
 
 def _id_column(table: Table, how: Reading) -> int:

@@ -2,12 +2,13 @@
 
 import json
 
+import networkx
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from grandplus.datasets.growth import read_growth
+from grandplus.datasets.growth.files import read_growth
 from grandplus.datasets.source import Reading
 from grandplus.graph.adjacency import build_adjacency
 from grandplus.graph.fitted import FittedFeatures
@@ -153,3 +154,62 @@ def test_features_of_another_width_are_refused(base, tmp_path):
     ):
         with pytest.raises(GrandPlusError, match=message):
             growth(without_names(base), tmp_path, "id\nd\ne\n", features=tmp_path / name)
+
+
+def networkx_graph():
+    """The nodes d and e with attributes, and their old neighbours without."""
+    graph = networkx.Graph()
+    graph.add_node("d", age=7, old=1, pages=10.0, mood=3, topic="y")
+    graph.add_node("e", age=1, old=0, pages=20.0, mood=4)
+    graph.add_edges_from([("d", "a"), ("c", "d"), ("b", "e"), ("a", "c")])
+    return graph
+
+
+WRITERS = {
+    "g.graphml": networkx.write_graphml,
+    "g.gexf": networkx.write_gexf,
+    "g.gml": networkx.write_gml,
+    "g.json": lambda graph, file: file.write_text(json.dumps(networkx.node_link_data(graph, edges="links"))),
+}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_files_of_graphs_add_their_new_nodes_and_all_edges(base, tmp_path, name):
+    WRITERS[name](networkx_graph(), tmp_path / name)
+    how = Reading(label="topic", id="label" if name.endswith("gml") and "graphml" not in name else None)
+    found = read_growth(base, tmp_path / name, read=how)
+    assert found.graph.ids_of(found.graph.new_nodes) == ["d", "e"]
+    expected = ((np.array([[7, 1, 10], [1, 0, 20]]) - MEANS) / DEVIATIONS).astype(np.float32)
+    np.testing.assert_allclose(added_features(found.graph), expected, rtol=1e-6)
+    assert found.graph.labels_of(np.array([3, 4])).tolist() == [1, -1]
+    assert found.graph.adjacency.neighbors_of(0).tolist() == [1, 2, 3]
+    assert found.unknown == ["mood"]
+
+
+def test_edges_of_a_file_of_a_graph_beside_a_table(base, tmp_path):
+    (tmp_path / "nodes.csv").write_text(NAMED)
+    networkx.write_graphml(networkx_graph(), tmp_path / "edges.graphml")
+    found = read_growth(base, tmp_path / "nodes.csv", tmp_path / "edges.graphml")
+    assert found.graph.adjacency.neighbors_of(3).tolist() == [0, 2]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"pages": None}, "lacks the attribute 'pages' of nodes"),
+        ({"topic": "z"}, "node d has class 'z'; expected one of x, y"),
+        ({"age": "many"}, "'many'"),
+    ],
+)
+def test_what_is_refused_of_a_file_of_a_graph(base, tmp_path, change, message):
+    graph = networkx_graph()
+    for name, value in change.items():
+        for node in ("d", "e"):
+            graph.nodes[node].pop(name, None)
+            if value is not None:
+                graph.nodes[node][name] = value
+    networkx.write_gexf(graph, tmp_path / "g.gexf")
+    with pytest.raises(GrandPlusError) as refused:
+        read_growth(base, tmp_path / "g.gexf", read=Reading(label="topic"))
+    assert message in str(refused.value)
+    assert "g.gexf" in str(refused.value)

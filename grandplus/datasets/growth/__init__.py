@@ -1,0 +1,1 @@
+"""Nodes and edges that came later, read from files."""
