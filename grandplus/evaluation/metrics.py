@@ -225,7 +225,7 @@ METRICS = (
     ),
     Metric(
         key="most_probable.accuracy",
-        label="accuracy, most probable class",
+        label="accuracy, most probable",
         meaning="of the same probabilities of two classes: accuracy if the more probable class is predicted",
         written=percent,
         score=_of_rule("most_probable", accuracy_score),
@@ -234,7 +234,7 @@ METRICS = (
     ),
     Metric(
         key="most_probable.balanced_accuracy",
-        label="balanced accuracy, most probable class",
+        label="balanced accuracy, most probable",
         meaning="likewise: balanced accuracy",
         written=percent,
         score=_of_rule("most_probable", _mean_recall),
