@@ -149,7 +149,7 @@ def _new_ids(known: NDArray[Any], nodes: Sequence[int | str] | NDArray[Any]) -> 
         raise ArgumentError(f"new node {node} is there already", expected="new nodes that the graph lacks")
     seen = set[str]()
     for node in map(str, ids):
-        if integers and not node.lstrip("+-").isdecimal():
+        if integers and not (node.removeprefix("-").isdecimal() and -(2**63) <= int(node) < 2**63):
             raise ArgumentError(f"new node {node!r} is no whole number", expected="an id like those of the graph")
         if node in seen:
             raise ArgumentError(f"new node {node} is there twice", expected="each once")

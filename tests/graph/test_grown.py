@@ -105,6 +105,7 @@ def test_what_is_refused(message, arguments):
         graph_of().grown(*arguments)
 
 
-def test_a_new_id_that_is_no_number_among_numbers_is_refused():
-    with pytest.raises(ArgumentError, match="new node 'f' is no whole number"):
-        graph_of(ids=np.arange(7)).grown(["f"], [[], []], RAW[5:6])
+@pytest.mark.parametrize("new", ["f", "1.5", "--1", str(2**63)])
+def test_a_new_id_that_is_no_number_among_numbers_is_refused(new):
+    with pytest.raises(ArgumentError, match=f"new node '{new}' is no whole number"):
+        graph_of(ids=np.arange(7)).grown([new], [[], []], RAW[5:6])
