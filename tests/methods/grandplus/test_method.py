@@ -98,7 +98,7 @@ def test_weight_decay_reaches_every_parameter(problem, train_settings):
 
     class KeepLast(EarlyStopping):
         def update(self, step, accuracy, loss, model):
-            self.best.state = model.state_dict()
+            self.best.state, self.best_step = model.state_dict(), step
             return False
 
     settings = train_settings(weight_decay=1e4, lr=0.01, batchnorm=True, max_epochs=60)
