@@ -53,7 +53,7 @@ def on_grown(predictor: Predictor, arguments: argparse.Namespace) -> Predictor:
     print("".join(f"; {count:,} {what}" for what, count in was_there.items() if count), file=sys.stderr)
     if found.unknown:
         names = ", ".join(found.unknown[:SHOWN]) + ", …" * (len(found.unknown) > SHOWN)
-        print(f"ignored {len(found.unknown):,} that are no features of the graph: {names}", file=sys.stderr)
+        print(f"ignored {len(found.unknown):,}: {names}; the graph has no such features", file=sys.stderr)
     return predictor.on(found.graph)
 
 

@@ -223,4 +223,4 @@ def test_columns_that_are_no_features_are_counted(checkout, capsys):
     content = json.loads((checkout / "data/graph/features.json").read_text())
     (checkout / "data/graph/features.json").write_text(json.dumps(content | {"names": feature_names}))
     _, errors = printed(capsys, "--add-nodes", "nodes.csv")
-    assert errors == "added 2 nodes and 0 edges\nignored 1 that are no features of the graph: zip\n"
+    assert errors == "added 2 nodes and 0 edges\nignored 1: zip; the graph has no such features\n"

@@ -9,7 +9,7 @@ names, their order tells. A column that no feature is called like is left out an
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -112,6 +112,13 @@ def _of_graph(file: Path) -> AttributedGraph | None:
     return None
 
 
+def _looked(file: Path, words: Iterable[Column | None]) -> Table:
+    """The table; its first line is a header, too, if it has one of the names that columns had at import."""
+    table = look(file)
+    first = table.sample[0] if table.sample and not table.names else []
+    return look(file, header=True) if set(words) & set(first) else table
+
+
 def _edges(base: Graph, file: Path, how: Reading) -> Added:
     """The ids at both ends of the edges, and the lines that are none."""
     graph = _of_graph(file)
@@ -120,7 +127,7 @@ def _edges(base: Graph, file: Path, how: Reading) -> Added:
         return Added(
             ends=[[graph.ids[row] for row in end] for end in graph.edges.tolist()], dropped=dict(graph.dropped)
         )
-    table = look(file)
+    table = _looked(file, how.ends or ())
     columns = [column for column in range(table.width) if column not in table.index]
     asked = [_found(table, end) for end in how.ends or ()]
     named = ends_by_name(table.names or [])
@@ -143,7 +150,7 @@ def _nodes(base: Graph, file: Path, beside: Path | None, how: Reading) -> Added:
     graph = _of_graph(file)
     if graph is not None:
         return added_by(graph, base, how)
-    table = look(file)
+    table = _looked(file, (how.id, how.label, *how.ignore, *(base.fitted.names or ())))
     ident = _id_column(table, how)
     label = _label_column(table, how, base)
     (ids,) = same_type(*ids_of(table, [ident]))

@@ -92,6 +92,16 @@ def test_columns_of_the_import_are_known_by_their_names(base, tmp_path):
     assert found.graph.labels_of(found.graph.new_nodes).tolist() == [1, -1]
 
 
+def test_names_of_the_import_tell_a_header_that_no_usual_name_does(base, tmp_path):
+    (tmp_path / "x.json").write_text(json.dumps({"d": [7, 1, 10]}))
+    how = Reading(ends=("one", "other"), id="paper", label="topic")
+    nodes, edges = "paper,topic\nd,y\n", "other,one\nd,a\n"
+    found = growth(without_names(base), tmp_path, nodes, edges, features=tmp_path / "x.json", read=how)
+    assert found.graph.ids_of(found.graph.new_nodes) == ["d"]
+    assert found.graph.labels_of(found.graph.new_nodes).tolist() == [1]
+    assert found.graph.adjacency.neighbors_of(3).tolist() == [0]
+
+
 @pytest.mark.parametrize("label", ["", ",y"])
 def test_features_without_names_are_in_order_and_labels_may_follow(base, tmp_path, label):
     found = growth(without_names(base), tmp_path, f"d,7,1,10{label}\n", "d,a\n")
