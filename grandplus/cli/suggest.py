@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -112,7 +113,12 @@ def _graph_of_files(arguments: argparse.Namespace) -> Graph:
 
     with errors_name_options():
         read = reading_of(arguments, {})
-        return graph_of_files(arguments.files, read=read, file_format=arguments.format, features=arguments.features)
+        graph, unused = graph_of_files(
+            arguments.files, read=read, file_format=arguments.format, features=arguments.features
+        )
+    if unused:
+        print(f"not used: {', '.join(unused)}", file=sys.stderr)
+    return graph
 
 
 def _check_new(file: Path | None) -> None:

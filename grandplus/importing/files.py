@@ -130,7 +130,7 @@ def import_files(
 
 def graph_of_files(
     files: list[Path], *, read: Reading | None = None, file_format: str | None = None, features: str | None = None
-) -> Graph:
+) -> tuple[Graph, tuple[str, ...]]:
     """The graph of a user's files as an import sees it; no label is needed, and nothing is written.
 
     Parameters
@@ -144,7 +144,9 @@ def graph_of_files(
 
     Returns
     -------
-    Graph
+    graph : Graph
+    unused : tuple of str
+        Files and columns that are not used.
 
     Raises
     ------
@@ -154,7 +156,8 @@ def graph_of_files(
     name = "the graph"
     with gathered(files) as found:
         raw = _read(found, set(files), read or Reading(), file_format, name=name).raw
-        return graph_of(raw, chosen_preprocess(raw, Choices(features=features)).features, name=name)
+        scaling = chosen_preprocess(raw, Choices(features=features)).features
+        return graph_of(raw, scaling, name=name), tuple(raw.account.unused)
 
 
 class _Read(NamedTuple):

@@ -140,7 +140,8 @@ def test_files_that_are_not_imported(checkout, capsys, labels):
     rows = [",".join(map(str, row)) for row in graph.features.tolist()]
     lines = [f"n{node},{labels * (node < 2)},{row}\n" for node, row in enumerate(rows)]
     (checkout / "nodes.csv").write_text(f"id,label,a,b,c,d,e\n{''.join(lines)}")
-    lines, _ = printed(capsys, "5", "edges.csv", "nodes.csv", "--label", "label")
+    lines, errors = printed(capsys, "5", "edges.csv", "nodes.csv", "--label", "label")
+    assert not errors
     assert lines[0].startswith(f"5 of {38 if labels else 40} nodes without a label")
     x = np.asarray(graph.features, np.float64)
     scaled = ((x - x.mean(axis=0)) / x.std(axis=0)).astype(np.float32)
@@ -158,6 +159,20 @@ def test_a_graph_of_links_alone(checkout, capsys):
     assert second[0] in "45"
     _, errors = printed(capsys, "2", "links.txt", code=2)
     assert errors.startswith("error: the graph: the data has no features, and --features is as-is; choose --features: ")
+
+
+def test_features_of_a_file_of_their_own(checkout, capsys):
+    """By id in JSON, also of a node without an edge; by position there is no telling whose they are."""
+    (checkout / "links.csv").write_text("from,to\n0,1\n0,2\n4,5\n")
+    (checkout / "words.json").write_text('{"0": [0], "1": [0], "2": [0], "4": [1], "5": [1], "7": [2]}')
+    lines, errors = printed(capsys, "9", "links.csv", "words.json")
+    assert lines[0].startswith("all 6 nodes without a label, fewer than 9, ")
+    assert [line.split()[0] for line in lines[2:5]] == ["0", "4", "7"]
+    assert not errors
+    np.save("words.npy", np.eye(5, dtype=np.float32))
+    _, errors = printed(capsys, "2", "links.csv", "words.npy", code=2)
+    found, expected = "has features by position, and no table names the nodes", "a table with a line for each row"
+    assert errors == f"error: words.npy: {found}; expected {expected}\n"
 
 
 def test_all_nodes_have_a_label(checkout, capsys):

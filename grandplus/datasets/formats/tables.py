@@ -69,7 +69,10 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
     if table is not None and how.id == NO_IDS:
         check_counts_from_0([starts, stops], edges, table)
     labels, classes = _labels(table, how.label, listed, source)
-    lists = None if table is None or how.features is None else feature_files.lists_by_id(folder / how.features)
+    lists = None if how.features is None else feature_files.lists_by_id(folder / how.features)
+    if table is None and how.features is not None and lists is None:
+        found, expected = "has features by position, and no table names the nodes", "a table with a line for each row"
+        raise GrandPlusError(found, where=how.features, expected=expected)
     if lists is not None:
         starts, stops, ids, described = same_type([starts], [stops], [ids], [lists.ids])
         ids = pa.concat_arrays([ids, described.filter(pa.array(rows_of(described, ids) < 0))])
@@ -222,10 +225,10 @@ def _features(
     folder: Path, nodes: Table | None, how: Reading, ids: pa.Array, lists: feature_files.Lists | None
 ) -> tuple[Any, list[str] | None]:
     """Features of these nodes, in the order of the node table, and their names; None for what there is not."""
-    if nodes is None:
-        return None, None
     if lists is not None:
         return lists.rows(ids), None
+    if nodes is None:
+        return None, None
     if how.features is not None:
         return feature_files.read(folder / how.features, ids), None
     taken = [nodes.column(column) for column in (*_taken(how), *how.ignore)]
