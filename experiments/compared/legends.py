@@ -17,7 +17,7 @@ share: the first one tells what other trials would give on such nodes, the secon
 too.
 {_TOOK}"""
 LARGE = """\
-One trial each, in a process of its own on one core. "Preparation" is pushing rows of Π, propagating features or estimating a
+One trial each, in a process of its own. "Preparation" is pushing rows of Π, propagating features or estimating a
 sampler's weights, and at the smallest scale compiling kernels; "inference" is predicting all nodes. The twins have
 the sizes of the paper's graphs and not their labels, so only seconds compare with the paper's, which are of a GPU
 and are the sum of all three parts. "GiB" is the most memory of the process, files that it maps among it.
