@@ -36,7 +36,7 @@ class Predicted(NamedTuple):
     probabilities: Sequence[np.float32]  # a class each
 
 
-def predict_nodes(predictor: Predictor, ids: Sequence[str]) -> Iterator[Predicted]:
+def predict_nodes(predictor: Predictor, ids: Sequence[str]) -> list[Predicted]:
     """Predict nodes from their own rows of Π.
 
     Parameters
@@ -45,10 +45,10 @@ def predict_nodes(predictor: Predictor, ids: Sequence[str]) -> Iterator[Predicte
     ids : sequence of str
         As the data came with; they may repeat.
 
-    Yields
-    ------
-    Predicted
-        In the order of ``ids``.
+    Returns
+    -------
+    list of Predicted
+        In the order of ``ids``. It is no iterator: a mistake in an id is told before anything is written.
 
     Raises
     ------
@@ -59,15 +59,18 @@ def predict_nodes(predictor: Predictor, ids: Sequence[str]) -> Iterator[Predicte
     nodes, positions = np.unique(graph.rows_of(ids), return_inverse=True)
     predictions = predictor.predict(nodes)
     known = graph.ids_of(nodes)
-    for position in positions.tolist():
-        yield Predicted(
-            known[position],
-            graph.classes[predictions.predicted[position]],
-            predictions.confidence[position],
-            bool(predictions.confident[position]),
-            predictions.l1_error[position],
-            predictions.probabilities[position],
+    lines = [
+        Predicted(
+            known[place],
+            graph.classes[predictions.predicted[place]],
+            predictions.confidence[place],
+            bool(predictions.confident[place]),
+            predictions.l1_error[place],
+            predictions.probabilities[place],
         )
+        for place in range(len(nodes))
+    ]
+    return [lines[position] for position in positions.tolist()]
 
 
 def read_predictions(folder: Path) -> tuple[list[str], Iterator[Predicted]]:
