@@ -52,9 +52,11 @@ def _together(row: Note) -> float:
 
 def plot(rows: list[Note], file: Path) -> None:
     """Seconds of each part, and memory; a column for each graph, each system at the largest scale that it has done."""
-    figure, axes = plt.subplots(2, len(TWINS), figsize=(11, 6), sharey=True, layout="constrained")
+    shown = [dataset for dataset in TWINS if any(row["dataset"] == dataset for row in rows)] or TWINS
+    size = (2 + 3 * len(shown), 6)
+    figure, axes = plt.subplots(2, len(shown), figsize=size, sharey=True, layout="constrained", squeeze=False)
     y = dict(zip(PAPER_LARGE, reversed(range(len(PAPER_LARGE))), strict=True))
-    for (seconds, memory), dataset in zip(axes.T, TWINS, strict=True):
+    for (seconds, memory), dataset in zip(axes.T, shown, strict=True):
         done: dict[str, Note] = {}
         for row in sorted(rows, key=lambda row: float(row["scale"])):
             if row["dataset"] == dataset and not row["ended"]:

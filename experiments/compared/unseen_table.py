@@ -19,6 +19,7 @@ from grandplus.evaluation.statistics import Sample, overlap_of_splits
 
 GRAPHS = ("amazon-photo", "amazon-computers", "coauthor-cs", "coauthor-physics")
 KINDS = ("default", "searched")
+SPAN = 0.2  # of accuracy, below the best of a graph: so much a panel shows, and points to what is worse
 
 
 class Entry(NamedTuple):
@@ -113,13 +114,18 @@ def plot(entries: Entries, file: Path) -> None:
     axes = np.atleast_1d(axes)
     y = dict(zip(SYSTEMS, reversed(range(len(SYSTEMS))), strict=True))
     for axis, dataset in zip(axes, shown, strict=True):
+        of_graph = {model: entries[dataset, model] for model in y if (dataset, model) in entries}
         for shift, kind in zip((0.15, -0.15), KINDS, strict=True):
-            of_kind = {model: entries[dataset, model] for model in y if (dataset, model) in entries}
-            samples = {model: _sample(entry, dataset, kind) for model, entry in of_kind.items() if entry.rows[kind]}
-            means = [100 * mean for mean, _ in samples.values()]
-            widths = [100 * width for _, width in samples.values()]
-            places = [y[model] + shift for model in samples]
+            samples = {model: _sample(entry, dataset, kind) for model, entry in of_graph.items() if entry.rows[kind]}
+            least = max((mean for mean, _ in samples.values()), default=0) - SPAN
+            inside = {model: sample for model, sample in samples.items() if sample[0] >= least}
+            means, widths = ([100 * sample[part] for sample in inside.values()] for part in (0, 1))
+            places = [y[model] + shift for model in inside]
             axis.errorbar(means, places, xerr=widths, fmt="o", markersize=4, capsize=2, label=kind)
+            for model in samples.keys() - inside.keys():
+                at = (0.02, y[model] + shift)
+                text = f"← {100 * samples[model][0]:.0f} ({kind})"
+                axis.annotate(text, at, xycoords=axis.get_yaxis_transform(), va="center", fontsize=8)
         axis.set_title(dataset)
         axis.set_xlabel("test accuracy, %")
         axis.grid(axis="x", alpha=0.3)
