@@ -1,4 +1,4 @@
-"""Small CSV files with a row for each thing that was found out."""
+"""What experiments leave beside pictures: CSV files with a row for each thing that was found out, and pages."""
 
 from __future__ import annotations
 
@@ -34,3 +34,9 @@ def note(file: Path, row: dict[str, Any], key: tuple[str, ...] = ("dataset",)) -
         writer = csv.DictWriter(stream, list(row), lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows[name] for name in sorted(rows))
+
+
+def write_page(file: Path, text: str) -> None:
+    """Write a text file, whole or not at all."""
+    with finished_whole(file, alone=True) as partial:
+        partial.write_text(text, encoding="utf-8")

@@ -16,11 +16,11 @@ import torch
 from numpy.typing import NDArray
 from tqdm import tqdm
 
+from experiments.notes import write_page
 from grandplus.evaluation.statistics import Sample
 from grandplus.graph.splits import Split
 from grandplus.pipeline.cases import Case, Prepared, check_cpu, prepare, train_blind
 from grandplus.runtime import pools
-from grandplus.runtime.storage import finished_whole
 
 COLUMNS = ("dataset", "matrix", "change", "trial", "validation", "test", "train_loss", "val_loss", "steps", "inputs")
 WHOLE, PARTS = ("trial", "steps", "memory"), ("validation", "test", "train_loss", "val_loss", "seconds")  # numbers
@@ -189,8 +189,7 @@ def write_rows(file: Path, rows: Iterable[Row], columns: tuple[str, ...] = COLUM
     """Write the file whole, in order."""
     file.parent.mkdir(parents=True, exist_ok=True)
     lines = (_line(row, columns) for row in sorted(rows, key=_key))
-    with finished_whole(file, alone=True) as partial:
-        partial.write_text(",".join(columns) + "\n" + "".join(lines), encoding="utf-8")
+    write_page(file, ",".join(columns) + "\n" + "".join(lines))
 
 
 def _line(row: Row, columns: tuple[str, ...]) -> str:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib import pyplot as plt
 
-from experiments.notes import note, read_notes
+from experiments.notes import note, read_notes, write_page
 from experiments.trials import Row, fill, mean_and_std, read_rows
 from grandplus.datasets.fetch.fetch import is_at_hand
 from grandplus.evaluation.figures import save
@@ -29,7 +29,6 @@ from grandplus.pipeline.card import CATALOG, read_card
 from grandplus.pipeline.cases import BEST_MATRIX, Case, graph_folder
 from grandplus.pipeline.ending import ending
 from grandplus.pipeline.yaml_files import yaml_mapping
-from grandplus.runtime.storage import finished_whole
 from grandplus.search.portfolio import MATRIX, case_of, compared
 
 FOLDER = Path(__file__).parent
@@ -141,8 +140,7 @@ def tuned_case(own: Case, *, tune: bool) -> Case | None:
 def write_tables() -> None:
     """Write the table and the plot of all that there is."""
     lines = lines_of(read_rows(FOLDER / "trials.csv"))
-    with finished_whole(FOLDER / "table.md", alone=True) as partial:
-        partial.write_text(table(lines), encoding="utf-8")
+    write_page(FOLDER / "table.md", table(lines))
     plot(lines, FOLDER / "table.png")
 
 

@@ -17,10 +17,10 @@ from pathlib import Path
 
 import numpy as np
 
+from experiments.notes import write_page
 from experiments.trials import Row, best_on_validation, fill, mean_and_std
 from grandplus.pipeline.cases import BEST_MATRIX, Case
 from grandplus.pipeline.ending import ending
-from grandplus.runtime.storage import finished_whole
 
 FOLDER = Path(__file__).parent
 CHOICES = {"train.consistency_mean": ("batch", "confident"), "preprocess.unlabelled": ("all", "test")}
@@ -39,8 +39,7 @@ def make(datasets: list[str], trials: int) -> None:
     combinations = [tuple(zip(CHOICES, values, strict=True)) for values in itertools.product(*CHOICES.values())]
     cases = [Case(name, BEST_MATRIX[name], changes) for name in datasets for changes in combinations]
     text = table(fill(FOLDER / "trials.csv", cases, trials), trials)
-    with finished_whole(FOLDER / "table.md", alone=True) as partial:
-        partial.write_text(text, encoding="utf-8")
+    write_page(FOLDER / "table.md", text)
     print(text)
 
 

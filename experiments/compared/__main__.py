@@ -19,10 +19,10 @@ from experiments.compared.citation import Cell, plot, tables
 from experiments.compared.figures import CITATION, SYSTEMS
 from experiments.compared.measured import bits_file, complete, own_case, present, seconds_of
 from experiments.compared.right import Right
+from experiments.notes import write_page
 from experiments.trials import Row, read_rows
 from grandplus.pipeline.cases import Case
 from grandplus.pipeline.ending import ending
-from grandplus.runtime.storage import finished_whole
 
 FILE = Path(__file__).parent / "citation.csv"
 FIRST, FEW, MANY = 2, 20, 100  # trials
@@ -61,8 +61,7 @@ def usual_trials(rows: list[Row]) -> int:
 def write(file: Path) -> None:
     """Write the tables and the plot of all trials that there are."""
     cells = cells_of(file)
-    with finished_whole(file.with_suffix(".md"), alone=True) as partial:
-        partial.write_text(tables(cells), encoding="utf-8")
+    write_page(file.with_suffix(".md"), tables(cells))
     plot(cells, file.with_suffix(".png"))
 
 

@@ -23,7 +23,7 @@ from experiments.compared.apart import Tell, run_apart
 from experiments.compared.figures import PAPER_LARGE, TWINS
 from experiments.compared.large_table import plot, table
 from experiments.compared.measured import present
-from experiments.notes import note, read_notes
+from experiments.notes import note, read_notes, write_page
 from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Splits
 from grandplus.pipeline.cases import Case, Prepared, graph_folder, inputs_key, train_blind
@@ -33,7 +33,7 @@ from grandplus.pipeline.rows import make_rows
 from grandplus.pipeline.settings import Settings
 from grandplus.pipeline.trials import trials_at_once
 from grandplus.propagation.rows import Rows
-from grandplus.runtime.storage import finished_whole, key_of
+from grandplus.runtime.storage import key_of
 
 FILE = Path(__file__).parent / "large.csv"
 MATRIX = "single"  # of GRAND+, its fastest one in the paper
@@ -155,8 +155,7 @@ def _rows(settings: Settings, graph: Graph, splits: Splits, folder: Path) -> Row
 def write(file: Path) -> None:
     """Write the table and the plot of all that was measured."""
     rows = read_notes(file)
-    with finished_whole(file.with_suffix(".md"), alone=True) as partial:
-        partial.write_text(table(rows), encoding="utf-8")
+    write_page(file.with_suffix(".md"), table(rows))
     plot(rows, file.with_suffix(".png"))
 
 

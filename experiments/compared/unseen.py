@@ -21,7 +21,7 @@ from experiments.compared.measured import bits_file, complete, own_case, present
 from experiments.compared.right import Right
 from experiments.compared.searching import searched
 from experiments.compared.unseen_table import GRAPHS, Entries, Entry, plot, tables
-from experiments.notes import note, read_notes
+from experiments.notes import note, read_notes, write_page
 from experiments.trials import Row, read_rows
 from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Splits
@@ -29,7 +29,6 @@ from grandplus.pipeline.cases import Case, graph_folder
 from grandplus.pipeline.ending import ending
 from grandplus.pipeline.trials import trials_at_once
 from grandplus.runtime.errors import GrandPlusError
-from grandplus.runtime.storage import finished_whole
 
 FILE = Path(__file__).parent / "unseen.csv"
 TRIALS = 10
@@ -83,8 +82,7 @@ def _by_default(file: Path, own: Case, trials: int, longest: float) -> str:
 def write(file: Path) -> None:
     """Write the tables and the plot of all trials that there are."""
     entries = entries_of(file)
-    with finished_whole(file.with_suffix(".md"), alone=True) as partial:
-        partial.write_text(tables(entries), encoding="utf-8")
+    write_page(file.with_suffix(".md"), tables(entries))
     plot(entries, file.with_suffix(".png"))
 
 

@@ -19,12 +19,12 @@ from tqdm import tqdm
 
 from experiments.defaults.graphs import ADDED, CHOOSING, SHOWN, Given
 from experiments.defaults.scores import Defaults, Loaded, Row, append, read_rows, write_rows
+from experiments.notes import write_page
 from grandplus.evaluation.baselines.table import LABELS
 from grandplus.evaluation.statistics import Sample
 from grandplus.pipeline.ending import ending
 from grandplus.propagation.settings import GFPush
 from grandplus.runtime.errors import GrandPlusError
-from grandplus.runtime.storage import finished_whole
 
 FOLDER = Path(__file__).parent
 BEFORE = Defaults("before", order="usual", weight_decay="usual", gfpush={"top_k": GFPush().top_k})
@@ -65,8 +65,7 @@ def make(files: Path, trials: int, tuned: Path | None) -> None:
     rows = [row for case in bar for row in complete(file, files, *case)]
     write_rows(file, rows)
     text = table(rows, read_tuned(tuned) if tuned else {})
-    with finished_whole(FOLDER / "table.md", alone=True) as partial:
-        partial.write_text(text, encoding="utf-8")
+    write_page(FOLDER / "table.md", text)
     print(text)
 
 

@@ -17,6 +17,7 @@ import torch
 from numpy.typing import NDArray
 
 from experiments.defaults.graphs import Given
+from experiments.notes import write_page
 from grandplus.datasets.preprocess import preprocess
 from grandplus.evaluation.baselines.scores import score_baselines
 from grandplus.evaluation.orders import suited_order, usual_order
@@ -30,7 +31,6 @@ from grandplus.propagation.gfpush import gfpush
 from grandplus.propagation.matrices import propagation_weights
 from grandplus.propagation.rows import Rows
 from grandplus.propagation.settings import GFPush
-from grandplus.runtime.storage import finished_whole
 
 COLUMNS = ("graph", "defaults", "trial", "order", "validation", "choosing", "test", "steps", "inputs")
 MATRIX = "avg"  # of params.yaml
@@ -202,8 +202,7 @@ def read_rows(file: Path) -> list[Row]:
 def write_rows(file: Path, rows: Iterable[Row]) -> None:
     """Write the file whole."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    with finished_whole(file, alone=True) as partial:
-        partial.write_text(",".join(COLUMNS) + "\n" + "".join(map(line, rows)), encoding="utf-8")
+    write_page(file, ",".join(COLUMNS) + "\n" + "".join(map(line, rows)))
 
 
 def append(file: Path, row: Row) -> None:

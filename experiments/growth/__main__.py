@@ -19,6 +19,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from experiments.notes import write_page
 from experiments.trials import Row, Scoring, fill, mean_and_std, read_rows
 from grandplus.evaluation.formats import points, points_interval
 from grandplus.evaluation.statistics import Interval, paired
@@ -32,7 +33,6 @@ from grandplus.prediction.calibration import Calibration
 from grandplus.prediction.predictor import Predictor
 from grandplus.propagation.gfpush import gfpush
 from grandplus.runtime.errors import GrandPlusError
-from grandplus.runtime.storage import finished_whole
 
 FOLDER = Path(__file__).parent
 TRIALS = FOLDER / "trials.csv"
@@ -56,8 +56,7 @@ def make(datasets: list[str], count: int) -> None:
         raise GrandPlusError(f"--trials is {count}", expected="at least 2, as a difference is given with its interval")
     fill(TRIALS, [case for case in CASES if case.dataset in datasets], count, Scoring(score, COLUMNS))
     text = table(read_rows(TRIALS))
-    with finished_whole(FOLDER / "table.md", alone=True) as partial:
-        partial.write_text(text, encoding="utf-8")
+    write_page(FOLDER / "table.md", text)
     print(text)
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 
+from experiments.notes import write_page
 from experiments.trials import Row, fill
 from grandplus.evaluation.figures import save
 from grandplus.evaluation.formats import percent, points_interval
@@ -24,7 +25,6 @@ from grandplus.evaluation.statistics import Difference, Interval, Sample, paired
 from grandplus.pipeline.cases import Case
 from grandplus.pipeline.ending import ending
 from grandplus.propagation.matrices import propagation_weights
-from grandplus.runtime.storage import finished_whole
 
 FOLDER = Path(__file__).parent
 CHOOSING, SHOWING = ("citeseer", "pubmed"), "cora"
@@ -144,8 +144,7 @@ def make(trials: int) -> None:
     wanted = cases()
     rows = fill(FOLDER / "trials.csv", wanted, trials)
     scores: Scores = {case: rows[number :: len(wanted)] for number, case in enumerate(wanted)}
-    with finished_whole(FOLDER / "table.md", alone=True) as partial:
-        partial.write_text(table(scores), encoding="utf-8")
+    write_page(FOLDER / "table.md", table(scores))
     plot(scores, FOLDER / "heat.png")
     print(table(scores))
 

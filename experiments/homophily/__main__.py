@@ -19,7 +19,7 @@ import numpy as np
 from matplotlib import pyplot as plt
 
 from experiments.defaults.graphs import CHOOSING, MADE, SHOWN, UNLIKE_NEIGHBOURS, WORDS_OF_NODES, Given
-from experiments.notes import note, read_notes
+from experiments.notes import note, read_notes, write_page
 from grandplus.datasets.preprocess import preprocess
 from grandplus.evaluation.baselines.scores import score_baselines
 from grandplus.evaluation.diagnosis.of_graph import LOW_HOMOPHILY
@@ -29,7 +29,6 @@ from grandplus.evaluation.homophily import homophily
 from grandplus.evaluation.statistics import Interval, paired
 from grandplus.pipeline.ending import ending
 from grandplus.propagation.matrices import Average
-from grandplus.runtime.storage import finished_whole
 
 FOLDER = Path(__file__).parent
 TRIALS = 5
@@ -134,8 +133,7 @@ def make(files: Path) -> None:
         if given.name not in {row["graph"] for row in read_notes(kept)} and given.present(files):
             note(kept, measured(half, given, files), ("graph",))
     rows = read_notes(kept)
-    with finished_whole(FOLDER / "table.md", alone=True) as partial:
-        partial.write_text(table(rows), encoding="utf-8")
+    write_page(FOLDER / "table.md", table(rows))
     plot(rows, FOLDER / "homophily.png")
     print(table(rows))
 

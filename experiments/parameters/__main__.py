@@ -15,12 +15,12 @@ import sys
 import numpy as np
 from matplotlib import pyplot as plt
 
+from experiments.notes import write_page
 from experiments.parameters.studies import DATASETS, FOLDER, STUDIES, Study, Times, measure
 from experiments.trials import fill
 from grandplus.evaluation.figures import save
 from grandplus.pipeline.cases import Case
 from grandplus.pipeline.ending import ending
-from grandplus.runtime.storage import finished_whole
 
 
 def plot(study: Study, scores: dict[Case, list[float]], times: Times) -> None:
@@ -94,8 +94,7 @@ def make(trials: int) -> None:
     for study in STUDIES:
         plot(study, scores, times)
     text = table(scores, times)
-    with finished_whole(FOLDER / "table.md", alone=True) as partial:
-        partial.write_text(text, encoding="utf-8")
+    write_page(FOLDER / "table.md", text)
     print(text)
 
 

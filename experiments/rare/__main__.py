@@ -22,7 +22,7 @@ from matplotlib import pyplot as plt
 from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score, precision_score, recall_score, roc_auc_score
 
-from experiments.notes import note, read_notes
+from experiments.notes import note, read_notes, write_page
 from experiments.rare.problems import WATCHED, Problem, problems
 from grandplus import DiagnosisWarning, GrandPlusClassifier
 from grandplus.evaluation.figures import save
@@ -30,7 +30,6 @@ from grandplus.evaluation.formats import points_interval
 from grandplus.evaluation.scored import both_rules
 from grandplus.evaluation.statistics import Difference, Sample, overlap_of_splits, paired
 from grandplus.pipeline.ending import ending
-from grandplus.runtime.storage import finished_whole
 
 FOLDER = Path(__file__).parent
 WEIGHTS = ("null", "balanced")
@@ -172,8 +171,7 @@ def make(trials: int, files: Path) -> None:
             for row in reversed(trial_rows(name, problem, weight, trial)):  # the plain one marks the end
                 note(kept, {column: str(row[column]) for column in (*KEY, "test", *SCORES)}, KEY)
     rows = sorted(read_notes(kept), key=lambda row: list(problems(files)).index(row["problem"]))
-    with finished_whole(FOLDER / "table.md", alone=True) as partial:
-        partial.write_text(table(rows), encoding="utf-8")
+    write_page(FOLDER / "table.md", table(rows))
     plot(rows, FOLDER / "rare.png")
     print(table(rows))
 

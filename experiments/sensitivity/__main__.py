@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from experiments.notes import write_page
 from experiments.trials import Row, fill
 from grandplus.evaluation.formats import points, points_interval
 from grandplus.evaluation.statistics import Sample
 from grandplus.pipeline.cases import Case
 from grandplus.pipeline.ending import ending
 from grandplus.propagation.matrices import MATRICES
-from grandplus.runtime.storage import finished_whole
 
 FOLDER = Path(__file__).parent
 VALUES: dict[str, tuple[Any, ...]] = {
@@ -55,8 +55,7 @@ def make(case: Case, trials: int) -> None:
     """Complete the trials, and write the table."""
     folder = FOLDER / f"{case.dataset}-{case.matrix}"
     text = table(fill(folder / "trials.csv", [case, *neighbours(case)], trials), trials)
-    with finished_whole(folder / "table.md", alone=True) as partial:
-        partial.write_text(text, encoding="utf-8")
+    write_page(folder / "table.md", text)
     print(text)
 
 

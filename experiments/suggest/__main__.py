@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
-from experiments.notes import note, read_notes
+from experiments.notes import note, read_notes, write_page
 from experiments.suggest.learner import Learner
 from grandplus.evaluation.figures import save
 from grandplus.evaluation.formats import points_interval
@@ -31,7 +31,6 @@ from grandplus.graph.graph import Graph
 from grandplus.pipeline.cases import Case, graph_folder
 from grandplus.pipeline.ending import ending
 from grandplus.propagation.matrices import PPR
-from grandplus.runtime.storage import finished_whole
 from grandplus.suggestion.embedding import unit_rows
 from grandplus.suggestion.suggest import entropy, suggest
 
@@ -195,8 +194,7 @@ def make(repetitions: int) -> None:
         for dataset in (*CHOOSING, *SHOWING):
             fill(dataset, repetitions)
     scores = Scores(repetitions)
-    with finished_whole(FOLDER / "table.md", alone=True) as partial:
-        partial.write_text(table(scores), encoding="utf-8")
+    write_page(FOLDER / "table.md", table(scores))
     plot(scores, FOLDER / "accuracy.png")
     print(table(scores))
 

@@ -17,13 +17,13 @@ from typing import NamedTuple
 import numpy as np
 from matplotlib import pyplot as plt
 
+from experiments.notes import write_page
 from experiments.trials import Row, fill, read_rows
 from grandplus.evaluation.figures import save
 from grandplus.evaluation.formats import points, points_interval
 from grandplus.evaluation.statistics import Sample, welch_interval
 from grandplus.pipeline.cases import Case
 from grandplus.pipeline.ending import ending
-from grandplus.runtime.storage import finished_whole
 
 FOLDER = Path(__file__).parent
 PAPER_TRIALS = 100
@@ -132,8 +132,7 @@ def make(datasets: list[str], matrices: list[str], trials: int) -> None:
     cases = list(itertools.starmap(Case, itertools.product(datasets, matrices)))
     fill(FOLDER / "trials.csv", cases, trials)
     complete = cells(read_rows(FOLDER / "trials.csv"))
-    with finished_whole(FOLDER / "table.md", alone=True) as partial:
-        partial.write_text(table(complete), encoding="utf-8")
+    write_page(FOLDER / "table.md", table(complete))
     plot(complete, FOLDER / "table.png")
     print(table(complete))
 

@@ -21,6 +21,7 @@ import numpy as np
 import torch
 from tqdm import tqdm
 
+from experiments.notes import write_page
 from grandplus.evaluation.baselines.inputs import propagated_rows_of
 from grandplus.evaluation.baselines.linear import fit_linear
 from grandplus.evaluation.baselines.protocol import Problem
@@ -71,8 +72,7 @@ def make(wanted: list[tuple[str, float, str, int]]) -> None:
             rows = read() | {key: dict(zip(KEY, key, strict=True)) | scores | {"inputs": prepared.inputs}}
             write(rows)
     text = table(rows)
-    with finished_whole(TABLE, alone=True) as partial:
-        partial.write_text(text, encoding="utf-8")
+    write_page(TABLE, text)
     print(text)
 
 

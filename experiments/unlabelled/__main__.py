@@ -13,13 +13,13 @@ import sys
 from pathlib import Path
 
 from experiments import table2
+from experiments.notes import write_page
 from experiments.trials import Row, fill, mean_and_std
 from grandplus.evaluation.formats import points, points_interval
 from grandplus.evaluation.statistics import Interval, welch
 from grandplus.pipeline.cases import Case
 from grandplus.pipeline.ending import ending
 from grandplus.runtime.errors import GrandPlusError
-from grandplus.runtime.storage import finished_whole
 
 FOLDER = Path(__file__).parent
 TABLE2 = Path(table2.__file__).parent
@@ -40,8 +40,7 @@ def make(trials: int) -> None:
         raise GrandPlusError(f"--trials is {trials}", expected="at least 2, as a difference is given with its interval")
     of_all = fill(FOLDER / "trials.csv", [ALL], trials)
     text = table(of_all, fill(TABLE2 / "trials.csv", [CARD], trials))
-    with finished_whole(FOLDER / "table.md", alone=True) as partial:
-        partial.write_text(text, encoding="utf-8")
+    write_page(FOLDER / "table.md", text)
     print(text)
 
 
