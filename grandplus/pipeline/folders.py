@@ -21,7 +21,7 @@ from grandplus.runtime import pools
 from grandplus.runtime.digests import remembered
 from grandplus.runtime.errors import ArtifactError
 from grandplus.runtime.storage import key_of, scratch
-from grandplus.runtime.sums import SUMS, read_sums, sha256, write_sums
+from grandplus.runtime.sums import SUMS, files_below, read_sums, sha256, write_sums
 
 DATA = Path("data")
 RAW, GRAPH, ROWS, BASELINES, MODEL, PREDICTIONS = (
@@ -59,9 +59,9 @@ def output(stage: str, settings: Settings, *, sums: bool = True, **more: Any) ->
     with scratch(stage, _key(read, settings, more), read.outputs[0]) as folder:
         yield folder
         if sums:
-            files = [file for file in sorted(folder.iterdir()) if file.name != SUMS]
-            digests = pools.map_threads(sha256, files)
-            write_sums(folder, {file.name: digest for file, digest in zip(files, digests, strict=True)})
+            names = sorted(files_below(folder) - {SUMS})
+            digests = pools.map_threads(sha256, [folder / name for name in names])
+            write_sums(folder, dict(zip(names, digests, strict=True)))
 
 
 def checked(folder: Path, *names: str) -> dict[str, str]:
@@ -85,15 +85,15 @@ def checked(folder: Path, *names: str) -> dict[str, str]:
         A file is missing, or is not what the earlier stage wrote.
     """
     sums = listed(folder)
-    files = [folder / name for name in names or sorted(sums)]
-    for file in files:
-        if file.name not in sums or not file.is_file():
+    files = {name: folder / name for name in names or sorted(sums)}
+    for name, file in files.items():
+        if name not in sums or not file.is_file():
             raise ArtifactError("no such file", where=file)
-    for file, digest in zip(files, pools.map_threads(_sha256, files), strict=True):
-        if digest != sums[file.name]:
+    for (name, file), digest in zip(files.items(), pools.map_threads(_sha256, files.values()), strict=True):
+        if digest != sums[name]:
             _mark(file, folder / SUMS)  # either may be the damaged one
-            raise ArtifactError(f"is damaged: its SHA-256 is {digest}", where=file, expected=sums[file.name])
-    return {file.name: sums[file.name] for file in files}
+            raise ArtifactError(f"is damaged: its SHA-256 is {digest}", where=file, expected=sums[name])
+    return {name: sums[name] for name in files}
 
 
 def _sha256(file: Path) -> str:

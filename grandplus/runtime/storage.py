@@ -103,7 +103,7 @@ def scratch(name: str, key: str, target: Path) -> Iterator[Path]:
         with path_in_errors(folder):
             _restore(target)
             folder.mkdir(exist_ok=True)
-            for unfinished in folder.glob("*.partial"):
+            for unfinished in folder.rglob("*.partial"):
                 unfinished.unlink()
             yield folder
         _publish(folder, target)

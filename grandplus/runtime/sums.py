@@ -49,8 +49,18 @@ def read_sums(folder: Path) -> dict[str, str] | None:
         listed = parse_sums((folder / SUMS).read_text(encoding="utf-8"))
     except ValueError:
         return None
-    unlisted = {file.name for file in folder.iterdir()} - (listed or {}).keys() - {SUMS}
+    unlisted = files_below(folder) - (listed or {}).keys() - {SUMS}
     return None if unlisted else listed
+
+
+def files_below(folder: Path) -> set[str]:
+    """The names of all files of a folder; one in a folder of it is called by its path there.
+
+    Parameters
+    ----------
+    folder : Path
+    """
+    return {file.relative_to(folder).as_posix() for file in folder.rglob("*") if not file.is_dir()}
 
 
 def parse_sums(text: str) -> dict[str, str] | None:

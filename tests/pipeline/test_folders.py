@@ -16,7 +16,7 @@ from grandplus.pipeline.settings import load_settings
 from grandplus.runtime.errors import ArtifactError
 from grandplus.runtime.sums import SUMS
 
-CONTENT = {"a.npy": b"one", "b with spaces.json": b"two", "c": b""}
+CONTENT = {"a.npy": b"one", "b with spaces.json": b"two", "c": b"", "raw/c": b"three"}
 SHA256 = {name: hashlib.sha256(content).hexdigest() for name, content in CONTENT.items()}
 
 
@@ -37,15 +37,20 @@ def folder(tmp_path, monkeypatch) -> Path:
     (tmp_path / "dvc.yaml").write_text(PIPELINE)
     with output("first", load_settings(ROOT)) as made:
         for name, content in CONTENT.items():
+            (made / name).parent.mkdir(exist_ok=True)
             (made / name).write_bytes(content)
-    for file in (tmp_path / "out").iterdir():
+    for file in files_in(tmp_path / "out"):
         os.utime(file, (1000, 1000))
         file.chmod(0o444)
     return tmp_path / "out"
 
 
+def files_in(folder: Path) -> list[Path]:
+    return [file for file in folder.rglob("*") if file.is_file()]
+
+
 def marked(folder: Path) -> set[str]:
-    found = {file.name: file.stat() for file in folder.iterdir()}
+    found = {str(file.relative_to(folder)): file.stat() for file in files_in(folder)}
     assert all((stat.st_mtime == 1000) == (stat.st_mode & 0o777 == 0o444) for stat in found.values())
     return {name for name, stat in found.items() if stat.st_mtime != 1000}
 
