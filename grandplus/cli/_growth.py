@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from grandplus.datasets.source import Reading
     from grandplus.prediction.predictor import Predictor
 
-SHOWN = 10  # of the features that are ignored
-
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options to a verb."""
@@ -47,13 +45,8 @@ def on_grown(predictor: Predictor, arguments: argparse.Namespace) -> Predictor:
         raise ArgumentError("--features is given without --add-nodes", expected="the table of the new nodes, too")
     files = arguments.add_nodes, arguments.add_edges, arguments.features
     found = read_growth(predictor.stored_graph, *files, _reading(predictor))
-    facts = found.graph.facts
-    print(f"added {facts['nodes']:,} nodes and {facts['edges']:,} edges", end="", file=sys.stderr)
-    was_there = {"repeated": facts["merged_duplicates"], "self-loops": facts["dropped_self_loops"], **found.dropped}
-    print("".join(f"; {count:,} {what}" for what, count in was_there.items() if count), file=sys.stderr)
-    if found.unknown:
-        names = ", ".join(found.unknown[:SHOWN]) + ", …" * (len(found.unknown) > SHOWN)
-        print(f"ignored {len(found.unknown):,}: {names}; the graph has no such features", file=sys.stderr)
+    for what, text in found.account.items():
+        print(what, text, file=sys.stderr)
     return predictor.on(found.graph)
 
 

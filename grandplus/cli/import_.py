@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from grandplus.datasets.source import NO_IDS, Reading
 from grandplus.graph.settings import Preprocess
-from grandplus.runtime.errors import GrandPlusError
+from grandplus.runtime.errors import ArgumentError, GrandPlusError
 from grandplus.runtime.validation import checked_as
 
 if TYPE_CHECKING:
@@ -32,11 +32,14 @@ def add(commands: Any) -> None:
     parser.add_argument("name", help="name of the dataset, and of its card in data/catalog")
     parser.add_argument(
         "files",
-        nargs="+",
+        nargs="*",
         type=Path,
         metavar="file",
         help="file of the graph, or a folder or zip archive with its files (docs/own-graph.md lists the formats)",
     )
+    words = "tables of nodes and edges that came later, or files of graphs: the dataset gets a new version with them, "
+    words += "and all choices of its card stay (docs/answers.md)"
+    parser.add_argument("--grow", type=Path, nargs=2, metavar=("NODES", "EDGES"), help=words)
     add_reading(parser)
     splits = parser.add_argument_group("split")
     splits.add_argument("--split", metavar="KIND", help=f"way of splitting the nodes: {_values('split')}")
@@ -60,7 +63,8 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--features",
         metavar="KIND",
-        help=f"scaling of the features, or what is made from the graph: {_values('features')}",
+        help=f"scaling of the features, or what is made from the graph: {_values('features')}; "
+        "with import --grow, the file with the features of the new nodes, if they are not in their table",
     )
     tables = parser.add_argument_group("tables", "a column is its name, or its number from 1")
     tables.add_argument("--edges", metavar="NAME", help="name of the file, or variable, that holds the edges")
@@ -126,6 +130,11 @@ def run(arguments: argparse.Namespace) -> None:
     """
     from grandplus.importing.files import import_files
 
+    if arguments.grow is not None:
+        print(_grown(arguments))
+        return
+    if not arguments.files:
+        raise ArgumentError("no file is named", expected="the files of a graph, or --grow NODES EDGES")
     lists = _lists_of_ids(arguments)
     with errors_name_options():
         text = import_files(
@@ -138,6 +147,21 @@ def run(arguments: argparse.Namespace) -> None:
             strict=arguments.strict,
         )
     print(text)
+
+
+def _grown(arguments: argparse.Namespace) -> str:
+    """A new version of a dataset, for which no option but those of the files makes sense."""
+    from grandplus.importing.files import Choices
+    from grandplus.importing.grow import grow_dataset
+
+    choices = {"files", "format", "replace", "strict", *Reading.model_fields, *Choices.__dataclass_fields__}
+    for key in sorted(choices - {"features"}):
+        if getattr(arguments, key, None):
+            option = "a further file" if key == "files" else f"--{key.replace('_', '-')}"
+            expected = "--features alone beside it, as the card keeps its choices"
+            raise ArgumentError(f"{option} is given with --grow", expected=expected)
+    nodes, edges = arguments.grow
+    return grow_dataset(arguments.name, nodes, edges, None if arguments.features is None else Path(arguments.features))
 
 
 @contextlib.contextmanager

@@ -97,9 +97,36 @@ def graph_of(raw: RawGraph, scaling: str, *, name: str = "the graph", expect: Ex
         "zero_feature_rows": zero_rows(features if scaling in RAW_ROWS else raw_rows),
     }
     if expect is not None:
-        made = scaling in RAW_ROWS  # from the graph, whose own counts are checked
-        _check_counts(facts, expect.model_copy(update={"features": None}) if made else expect, name)
+        check_counts(facts, expect, scaling, name)
     return Graph(adjacency, features, raw.labels, raw.classes, raw.node_ids, facts, fitted)
+
+
+def check_counts(facts: dict[str, int], expect: Expect, scaling: str, name: str) -> None:
+    """Check that a graph has the counts that its card expects.
+
+    Parameters
+    ----------
+    facts : dict of int
+        The graph's.
+    expect : Expect
+    scaling : str
+        As ``preprocess.features`` has it; features that are made from the graph are not counted.
+    name : str
+        What to call the graph in an error.
+
+    Raises
+    ------
+    GrandPlusError
+        A count is another one.
+    """
+    for key, wanted in expect.model_dump(exclude={"features"} if scaling in RAW_ROWS else None).items():
+        if wanted is not None and facts[key] != wanted:
+            raise GrandPlusError(
+                f"the files hold {facts[key]} {key}",
+                where=name,
+                expected=f"{wanted}, as the card says under expect",
+                fix="correct the card if the data is right",
+            )
 
 
 def _check_classes(raw: RawGraph, name: str) -> None:
@@ -127,14 +154,3 @@ def _raw_rows(raw: RawGraph, adjacency: Adjacency, kind: str, name: str) -> Feat
         fix = f"choose preprocess.features: {', '.join(RAW_ROWS)} (import --features)"
         raise GrandPlusError(f"the data has no features, and preprocess.features is {kind}", where=name, fix=fix)
     return raw.features
-
-
-def _check_counts(facts: dict[str, int], expect: Expect, name: str) -> None:
-    for key, wanted in expect.model_dump().items():
-        if wanted is not None and facts[key] != wanted:
-            raise GrandPlusError(
-                f"the files hold {facts[key]} {key}",
-                where=name,
-                expected=f"{wanted}, as the card says under expect",
-                fix="correct the card if the data is right",
-            )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -64,6 +65,20 @@ class Reading(Section):
     test: FileName | None = None  # null: the other labelled nodes
 
 
+class Grown(Section):
+    """Files of nodes and edges that came later; ``python -m grandplus import --grow`` writes it."""
+
+    nodes: FileName
+    edges: FileName
+    features: FileName | None = None  # of the new nodes, if they are not in their table
+    files: dict[FileName, Sha256 | None]
+    places: list[Place]
+
+    def paths(self, folder: Path) -> tuple[Path, Path, Path | None]:
+        """The files of nodes, of edges and, if there is one, of features, in the folder that they were put into."""
+        return folder / self.nodes, folder / self.edges, None if self.features is None else folder / self.features
+
+
 class Source(Section):
     """Where the files come from, and how they are read."""
 
@@ -74,6 +89,12 @@ class Source(Section):
     files: dict[FileName, Sha256 | None] = Field(default={})
     places: list[Place] = Field(default=[])
     classes: list[str] | None = None  # names, by class number; null: the numbers themselves
+    grown: list[Grown] = Field(default=[])  # what came later, one after another
+
+    @property
+    def later(self) -> list[Source]:
+        """The files of what came later, to be fetched each like those of a dataset."""
+        return [Source(format="grown", files=grown.files, places=grown.places) for grown in self.grown]
 
 
 class Expect(Section):

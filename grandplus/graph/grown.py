@@ -11,7 +11,7 @@ import pyarrow as pa
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from grandplus.graph.features import Features, csr_of
+from grandplus.graph.features import Features, csr_of, zero_rows
 from grandplus.graph.fitted import RAW_ROWS, FittedFeatures
 from grandplus.graph.grown_adjacency import GrownAdjacency, grow
 from grandplus.graph.ids import find_rows, hint, raise_unknown
@@ -39,8 +39,9 @@ class GrownGraph:
     remade_features : float32 (c, d), ndarray or scipy CSR
         Theirs.
     facts : dict of int
-        ``nodes`` and ``edges`` that were added, ``merged_duplicates`` and ``dropped_self_loops``, and
-        ``unknown_degrees``: nodes with a number of neighbours that has no column in one-hot features.
+        ``nodes`` and ``edges`` that were added, ``merged_duplicates`` and ``dropped_self_loops``,
+        ``zero_feature_rows`` (new nodes whose given features are all 0), and ``unknown_degrees``: nodes with a number
+        of neighbours that has no column in one-hot features.
     """
 
     base: Graph
@@ -135,7 +136,8 @@ def grown_graph(
         remade, unknown = np.arange(base.adjacency.nodes, adjacency.nodes), 0
         made = _given_features(base, len(new_ids), features)
     made = sp.csr_array(made) if sp.issparse(base.features) else made.toarray() if sp.issparse(made) else made
-    facts = {"nodes": len(new_ids), **facts, "unknown_degrees": unknown}
+    zeros = 0 if features is None else zero_rows(features)
+    facts = {"nodes": len(new_ids), **facts, "zero_feature_rows": zeros, "unknown_degrees": unknown}
     return GrownGraph(base, adjacency, new_ids, _numbers(base.classes, labels, len(new_ids)), remade, made, facts)
 
 
@@ -207,10 +209,11 @@ def _made_features(fitted: FittedFeatures, adjacency: GrownAdjacency) -> tuple[N
     nodes = np.union1d(adjacency.growth.nodes, new)
     if fitted.node_ids is not None:
         rows = [adjacency.neighbors_of(node) for node in nodes.tolist()]
-        rows = [row[row < adjacency.base.nodes] for row in rows]
+        width = len(fitted.node_ids)  # of the first nodes, which were there when it was fitted
+        rows = [row[row < width] for row in rows]
         indptr = np.cumsum([0, *map(len, rows)])
         indices = np.concatenate([np.empty(0, np.int64), *rows])
-        marks = sp.csr_array((np.ones(len(indices), np.float32), indices, indptr), (len(nodes), adjacency.base.nodes))
+        marks = sp.csr_array((np.ones(len(indices), np.float32), indices, indptr), (len(nodes), width))
         return nodes, fitted.transform(marks), 0
     degrees = adjacency.degrees_of(nodes)[:, None] - 1
     if fitted.degrees is None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from dataclasses import dataclass
 from dataclasses import replace as replace_fields
 from pathlib import Path
@@ -20,7 +19,7 @@ from grandplus.graph.graph import Graph
 from grandplus.graph.settings import Preprocess
 from grandplus.importing.card import card_text
 from grandplus.importing.constant import with_constant_columns
-from grandplus.importing.gather import Gathered, gathered
+from grandplus.importing.gather import Gathered, gathered, places_of
 from grandplus.importing.leaks import check_no_class_among_features
 from grandplus.importing.recognise import check_files, recognise
 from grandplus.importing.reconciliation import left_out
@@ -226,10 +225,7 @@ def _source(file_format: str, read: Reading, found: Gathered, root: Path, into: 
         "format": file_format,
         **({"read": how} if how else {}),
         "files": {name: sha256(found.folder / name) for name in found.origins},
-        "places": [
-            {"local": {name: _path(into / name if into else origin, root) for name, origin in found.origins.items()}},
-            {"mirror": "GRANDPLUS_MIRROR"},
-        ],
+        "places": places_of({name: into / name if into else path for name, path in found.origins.items()}, root),
     }
 
 
@@ -278,10 +274,3 @@ def _next_steps(name: str, card: Path, *, staged: bool) -> list[str]:
         f"{'or':<9} git add {card} && git commit -m 'Dataset {name}' {card}",
         f"{'':<9} dvc exp run -S dataset={name}",
     ]
-
-
-def _path(file: Path, root: Path) -> str:
-    """Relative to the top of the checkout, if the file lies in it."""
-    file = file.absolute()
-    top = root.absolute()
-    return os.path.relpath(file, top) if file.is_relative_to(top) else str(file)

@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePath
+from typing import Any
 
 from grandplus.datasets.fetch.archives import files_in, unpack_one
 from grandplus.datasets.fetch.manifest import FILE
@@ -98,6 +99,22 @@ def origins_of(given: Iterable[Path]) -> dict[str, Path]:
     return dict(sorted(origins.items()))
 
 
+def places_of(files: dict[str, Path], root: Path) -> list[dict[str, Any]]:
+    """The places of a user's files, as a card has them.
+
+    Parameters
+    ----------
+    files : dict of Path
+        Where each file lies, by its name.
+    root : Path
+        The top of the checkout.
+    """
+    return [
+        {"local": {name: _path(file, root) for name, file in files.items()}},
+        {"mirror": "GRANDPLUS_MIRROR"},
+    ]
+
+
 def _files_at(path: Path, single: set[Path]) -> dict[str, Path]:
     """The files that a path stands for, by their names; without those in a folder that are also given by themselves."""
     if path.is_dir():
@@ -166,3 +183,10 @@ def _named_without(folder: str) -> Iterator[None]:
         for part in ("found", "expected", "fix"):
             setattr(error, part, getattr(error, part).replace(f"{folder}/", ""))
         raise
+
+
+def _path(file: Path, root: Path) -> str:
+    """Relative to the top of the checkout, if the file lies in it."""
+    file = file.absolute()
+    top = root.absolute()
+    return os.path.relpath(file, top) if file.is_relative_to(top) else str(file)

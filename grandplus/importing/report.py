@@ -65,8 +65,8 @@ def report(raw: RawGraph, graph: Graph, splits: Splits, settings: Settings, orde
         "format": settings.source.format + details,
         "nodes": f"{len(ids):,}, from {first} to {last}",
         "edges": _edges(raw, graph),
-        "homophily": _homophily(homophily(graph)),
-        "classes": _classes(graph),
+        "homophily": homophily_text(homophily(graph)),
+        "classes": classes_text(graph),
         "features": _features(raw, settings),
         "split": _split(raw, splits, settings),
         "order": _orders(orders),
@@ -80,12 +80,22 @@ def report(raw: RawGraph, graph: Graph, splits: Splits, settings: Settings, orde
     return [f"{name:<9} {text}" for name, text in [*lines.items(), *remarks] if text]
 
 
-def _homophily(found: Homophily) -> str:
+def homophily_text(found: Homophily) -> str:
     """How alike neighbours are, and whether that is too little; nothing where no edge joins two labelled nodes.
 
-    >>> _homophily(Homophily(edges=8, alike=6, by_chance=0.5))
+    Parameters
+    ----------
+    found : Homophily
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> homophily_text(Homophily(edges=8, alike=6, by_chance=0.5))
     '75.00 % of 8 edges between labelled nodes join nodes of the same class; adjusted for chance 0.50'
-    >>> _homophily(Homophily(edges=8, alike=4, by_chance=0.5)).partition("; ")[2]
+    >>> homophily_text(Homophily(edges=8, alike=4, by_chance=0.5)).partition("; ")[2]
     'adjusted for chance 0.00, below 0.2: neighbours are hardly alike, though GRAND+ assumes they are'
     """
     if not found.edges:
@@ -138,7 +148,17 @@ def _edges(raw: RawGraph, graph: Graph) -> str:
     return f"{graph.facts['edges']:,}, of {entries.listed:,} entries" + (f": {notes}" if notes else "")
 
 
-def _classes(graph: Graph) -> str:
+def classes_text(graph: Graph) -> str:
+    """The classes of a graph, each with the number of its nodes; of many, the first.
+
+    Parameters
+    ----------
+    graph : Graph
+
+    Returns
+    -------
+    str
+    """
     counts = np.bincount(graph.labels[graph.labels >= 0], minlength=len(graph.classes))
     listed = [f"{name} ({count:,})" for name, count in zip(graph.classes, counts, strict=True)]
     more = f", … ({len(listed) - LISTED_CLASSES} more)" if len(listed) > LISTED_CLASSES else ""

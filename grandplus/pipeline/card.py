@@ -88,11 +88,12 @@ def checked_card(content: dict[str, Any], where: str) -> Card:
         raise GrandPlusError(found, where=where, expected="source.synthetic for format synthetic, and for no other")
     if source.synthetic is None and not (source.files and source.places):
         raise GrandPlusError("source has no files, or no places to get them from", where=where)
-    for place in card.source.places:
-        expected = _place_fault(place, card.source)
-        if expected:
-            found = f"a place in source.places sets {place.model_dump(exclude_defaults=True)}"
-            raise GrandPlusError(found, where=where, expected=expected)
+    for part in (source, *source.later):
+        for place in part.places:
+            expected = _place_fault(place, part)
+            if expected:
+                found = f"a place in source.places sets {place.model_dump(exclude_defaults=True)}"
+                raise GrandPlusError(found, where=where, expected=expected)
     _check_hyperparameters(card, where)
     return card
 

@@ -202,7 +202,7 @@ def graph_folder(settings: Settings) -> Path:
     def make(folder: Path) -> None:
         with tempfile.TemporaryDirectory() as raw:
             get_files(settings, Path(raw))
-            graph, splits = make_graph(read(Path(raw), settings.source, CATALOG), settings)
+            graph, splits = make_graph(read(Path(raw), settings.source, CATALOG), settings, Path(raw))
             graph.save(folder)
             splits.save(folder)
 

@@ -96,6 +96,11 @@ def checked(folder: Path, *names: str) -> dict[str, str]:
     return {name: sums[name] for name in files}
 
 
+def folder_of_growth(folder: Path, number: int) -> Path:
+    """Where the files of what came later lie, counted from 0, in the folder of a dataset's files."""
+    return folder / f"grown-{number + 1}"
+
+
 def _sha256(file: Path) -> str:
     return remembered("sha256", [file], functools.partial(sha256, file))
 

@@ -50,7 +50,8 @@ def test_ids_labels_and_facts():
     assert grown.labels_of(np.arange(7)).tolist() == LABELS.tolist()
     assert grown.new_nodes.tolist() == [5, 6]
     assert grown.facts == {
-        "nodes": 2, "edges": 3, "merged_duplicates": 2, "dropped_self_loops": 1, "unknown_degrees": 0
+        "nodes": 2, "edges": 3, "merged_duplicates": 2, "dropped_self_loops": 1, "zero_feature_rows": 1,
+        "unknown_degrees": 0,
     }  # fmt: skip
 
 

@@ -72,7 +72,7 @@ def fetch(source: Source, folder: Path, *, catalog: Path, expect: Expect | None 
 
 
 def is_at_hand(source: Source) -> bool:
-    """Whether a dataset's files can be had without a download; they are not looked into.
+    """Whether a dataset's files, with those that came later, can be had without a download; they are not looked into.
 
     Parameters
     ----------
@@ -84,7 +84,8 @@ def is_at_hand(source: Source) -> bool:
     GrandPlusError
         A mirror is set to no folder.
     """
-    return source.synthetic is not None or any(_has(source, place) for place in source.places)
+    here = source.synthetic is not None or any(_has(source, place) for place in source.places)
+    return here and all(map(is_at_hand, source.later))
 
 
 def _has(source: Source, place: Place) -> bool:

@@ -38,6 +38,7 @@ from grandplus.graph.grown import GrownGraph
 from grandplus.runtime.errors import GrandPlusError, argument_errors
 from grandplus.runtime.validation import Column
 
+SHOWN = 10  # of the features that are ignored
 GRAPHS = ("graphml", "gexf", "gml", "node-link", "pajek", "adjlist")  # formats of graphs with attributes
 
 
@@ -56,6 +57,18 @@ class ReadGrowth(NamedTuple):
     graph: GrownGraph
     unknown: list[str]
     dropped: dict[str, int]
+
+    @property
+    def account(self) -> dict[str, str]:
+        """What was ``added``, and what was ``ignored`` if there is any, as texts."""
+        facts = self.graph.facts
+        was_there = {"repeated": facts["merged_duplicates"], "self-loops": facts["dropped_self_loops"], **self.dropped}
+        notes = [f"{count:,} {what}" for what, count in was_there.items() if count]
+        account = {"added": "; ".join([f"{facts['nodes']:,} nodes and {facts['edges']:,} edges", *notes])}
+        if self.unknown:
+            names = ", ".join(self.unknown[:SHOWN]) + ", …" * (len(self.unknown) > SHOWN)
+            account["ignored"] = f"{len(self.unknown):,}: {names}; the graph has no such features"
+        return account
 
 
 def read_growth(
