@@ -14,7 +14,7 @@ import grandplus
 ROOT = Path(grandplus.__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 MODULE = {"ruamel.yaml": "ruamel", "ruamel.yaml.clib": "", "scikit-learn": "sklearn"}  # where it has another name
-WITH_DVC = {"scmrepo"}  # DVC's own package for Git
+WITH_DVC = {"dvc_data", "fsspec", "scmrepo"}  # DVC's own packages, and that of its file systems
 WITH_NUMBA = {"llvmlite"}
 # Drawing needs an extra: what the library computes does not.
 DRAWING = {"grandplus.evaluation.plots", "grandplus.evaluation.figures", "grandplus.evaluation.fonts"}

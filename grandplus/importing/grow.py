@@ -73,6 +73,7 @@ def grow_dataset(name: str, nodes: Path, edges: Path, features: Path | None = No
             f"{'card':<9} {card}, {in_git}",
             f"{'next':<9} git add {card} && git commit -m 'Dataset {name} has grown' {card}",
             f"{'':<9} dvc exp run -S dataset={name}",
+            f"{'or':<9} dvc exp run -S dataset={name} -S train.from=RUN, to start from the models of an earlier run",
         ]
     )
 

@@ -22,6 +22,7 @@ from grandplus.methods import protocol
 from grandplus.methods.inputs import SparseInput, csr_tensor, input_of
 from grandplus.methods.losses import supervised_loss
 from grandplus.methods.protocol import Task, Trained
+from grandplus.methods.start import begin
 from grandplus.methods.stopping import Stopping
 from grandplus.methods.training import (
     Watch,
@@ -153,6 +154,7 @@ def fit_full_batch(
     labels, weights = labels_of(task, task.split.train), weights_of(task, settings)
     with seeded(task):
         network = model.make(settings, width, len(graph.classes)).to(device)
+        begin(network, task, settings)
         steps = optimizer(network)
 
         def epoch() -> float:

@@ -48,6 +48,8 @@ class Task:
     device : {"cpu", "cuda"}
     threads : int
         Cores that this training may use. The bytes do not depend on it.
+    start : path or None
+        File of a model of the same method, whose weights training starts from; None: from random ones.
     """
 
     graph: Graph
@@ -56,6 +58,7 @@ class Task:
     seed: int | list[int] = 0
     device: str = "cpu"
     threads: int = 1
+    start: Path | str | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -65,6 +65,8 @@ class MethodSettings(Section, ABC):
     own_rows: ClassVar[dict[str, Any] | None] = None
     # Whether it trains on unlabelled nodes (U').
     uses_unlabelled: ClassVar[bool] = False
+    # Whether its training can start from the weights of another model, see `grandplus.methods.start`.
+    takes_start: ClassVar[bool] = False
     # The package that its layers are from, if that is one of the extra "compared".
     layers_from: ClassVar[str | None] = None
 

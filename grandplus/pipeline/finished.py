@@ -45,11 +45,13 @@ class Finished:
         self.store.add(self.keys[trial], dict(files))
 
 
-def finished_trainings(graph: Path, rows: Path, settings: Settings, device: str) -> Finished:
+def finished_trainings(
+    graph: Path, rows: Path, settings: Settings, device: str, start: list[str] | None = None
+) -> Finished:
     """Models and histories. They lie in ``GRANDPLUS_SCRATCH``, as do all that are finished.
 
     A trial depends on the settings of the train stage but the number of trials, on the graph, its nodes and what their
-    rows are made from, on the code and on the libraries.
+    rows are made from, on the model that it starts from, on the code and on the libraries.
 
     Parameters
     ----------
@@ -58,6 +60,8 @@ def finished_trainings(graph: Path, rows: Path, settings: Settings, device: str)
     settings : Settings
     device : {"cpu", "cuda"}
         A GPU rounds differently.
+    start : list of str, optional
+        The SHA-256 of the model that each trial starts from.
 
     Returns
     -------
@@ -81,7 +85,8 @@ def finished_trainings(graph: Path, rows: Path, settings: Settings, device: str)
     for trial in range(settings.trials):
         split = splits.of(trial)
         nodes = [_digest(part) for part in (split.train, split.val, split.unlabelled)]
-        keys.append(key_of(common | {"trial": trial, "nodes": nodes}, code))
+        own = {"trial": trial, "nodes": nodes, "start": start and start[trial]}
+        keys.append(key_of(common | own, code))
     return Finished(_store(), keys)
 
 

@@ -96,6 +96,16 @@ def checked(folder: Path, *names: str) -> dict[str, str]:
     return {name: sums[name] for name in files}
 
 
+def model_file(folder: Path, trial: int) -> Path:
+    """The file of a trial's model in the train stage's folder."""
+    return folder / f"trial-{trial:05d}.safetensors"
+
+
+def history_file(folder: Path, trial: int) -> Path:
+    """The file of a trial's validations in the train stage's folder."""
+    return folder / f"history-{trial:05d}.parquet"
+
+
 def folder_of_growth(folder: Path, number: int) -> Path:
     """Where the files of what came later lie, counted from 0, in the folder of a dataset's files."""
     return folder / f"grown-{number + 1}"

@@ -28,6 +28,7 @@ from grandplus.runtime.validation import Name, Section, check_known, validated
 PLAIN = ("dataset", "model", "matrix", "seed", "trials")  # settings that are in no section
 SECTIONS = ("synthetic", "preprocess", "gfpush", "train", "infer")
 CARD, DEFAULT = "card", "default"  # where a value comes from, beside params.yaml
+START = "from"  # of train: the one key there that is no hyperparameter of a method
 
 Values = dict[str, dict[str, Any]]  # by section and key
 
@@ -52,6 +53,7 @@ class Settings(Section):
     preprocess: Preprocess
     gfpush: GFPush
     train: SerializeAsAny[MethodSettings]  # the method's own class
+    start: str | None = None  # the run, or the folder of models, whose weights training starts from
     infer: Infer
 
     @property
@@ -64,7 +66,8 @@ class Settings(Section):
         matrix = self.matrix.model_dump(by_alias=True, exclude={"name"})
         sections = {key: getattr(self, key).model_dump() for key in SECTIONS}
         plain = {key: getattr(self, key) for key in PLAIN} | {"matrix": self.matrix.name}
-        return plain | sections | {"gfpush": matrix | sections["gfpush"]}
+        train = sections["train"] | {START: self.start}
+        return plain | sections | {"gfpush": matrix | sections["gfpush"], "train": train}
 
 
 class Resolved(Section):
@@ -185,7 +188,8 @@ def _without_effect(section: str, matrix: str, model: str) -> set[str]:
 def _users(section: str) -> dict[str, list[str]]:
     """The keys of a section, each with the matrices or methods that use it; with none, if all do."""
     if section == "train":
-        return _by_key({name: settings_of(name).Settings.model_fields for name in NAMES})
+        starting = [name for name in NAMES if settings_of(name).Settings.takes_start]
+        return _by_key({name: settings_of(name).Settings.model_fields for name in NAMES}) | {START: starting}
     if section == "gfpush":
         of_matrices = _by_key({name: parameters(family) for name, family in MATRICES.items()})
         return of_matrices | {key: [] for key in GFPush.model_fields}
@@ -226,15 +230,16 @@ def _validated(params: dict[str, Any], card: Card, values: Values) -> Settings:
             raise GrandPlusError(found, where=PARAMS, expected=f"a value, as matrix is {params['matrix']}")
     of_matrix = {key: value for key, value in values["gfpush"].items() if key in own}
     of_push = {key: value for key, value in values["gfpush"].items() if key not in own}
+    of_method = {key: value for key, value in values["train"].items() if key != START}
     sections = {
         "matrix": validated(matrix, of_matrix, PARAMS, "gfpush."),
         "gfpush": validated(GFPush, of_push, PARAMS, "gfpush."),
         "synthetic": validated(Synthetic, values["synthetic"], PARAMS, "synthetic."),
         "preprocess": validated(Preprocess, values["preprocess"], PARAMS, "preprocess."),
-        "train": validated(settings_of(params["model"]).Settings, values["train"], PARAMS, "train."),
+        "train": validated(settings_of(params["model"]).Settings, of_method, PARAMS, "train."),
         "infer": validated(Infer, values["infer"], PARAMS, "infer."),
     }
-    plain = {key: params[key] for key in PLAIN}
+    plain = {key: params[key] for key in PLAIN} | {"start": _start(values["train"].get(START))}
     settings = validated(Settings, plain | {"expect": card.expect, "source": card.source} | sections, PARAMS)
     if settings.infer.decision == "threshold" and card.expect is not None:
         check_decision(card.expect.classes, where=PARAMS)
@@ -243,6 +248,13 @@ def _validated(params: dict[str, Any], card: Card, values: Values) -> Settings:
         found = f"synthetic.scale = {scale:g} has no effect, as {settings.dataset} is not synthetic"
         raise GrandPlusError(found, where=PARAMS, fix="set it to 1")
     return settings
+
+
+def _start(name: Any) -> str | None:
+    if name is not None and not isinstance(name, str):
+        expected = "the name of a run, or a folder of models, as text"
+        raise GrandPlusError(f"train.{START} is {name!r}", where=PARAMS, expected=expected)
+    return name
 
 
 def _origins(settings: Settings, given: Values, lower: Values, card: Card) -> dict[str, str]:

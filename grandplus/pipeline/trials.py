@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -16,8 +17,10 @@ from grandplus.methods.registry import method_of
 from grandplus.methods.remaining import Estimate
 from grandplus.methods.settings import GraphSize, MethodSettings
 from grandplus.pipeline.finished import Finished
+from grandplus.pipeline.folders import history_file, model_file
 from grandplus.pipeline.live import Live, Watch
 from grandplus.pipeline.settings import Settings
+from grandplus.pipeline.start import Start
 from grandplus.propagation.rows import Rows
 from grandplus.runtime import environment, tasks
 from grandplus.runtime.errors import GrandPlusError
@@ -27,7 +30,14 @@ from grandplus.runtime.storage import finished_whole
 
 
 def train_trials(
-    graph: Path, rows: Path, out: Path, settings: Settings, *, live: Path, finished: Finished | None = None
+    graph: Path,
+    rows: Path,
+    out: Path,
+    settings: Settings,
+    *,
+    live: Path,
+    finished: Finished | None = None,
+    start: Start | None = None,
 ) -> None:
     """Train every trial that isn't there yet.
 
@@ -42,6 +52,8 @@ def train_trials(
         The file for partial metrics, which is gone at the end.
     finished : Finished, optional
         The trials of earlier runs. By default none is looked for, and none kept.
+    start : Start, optional
+        The models whose weights the trials start from; by default these are random.
 
     Raises
     ------
@@ -55,12 +67,14 @@ def train_trials(
     if finished:
         missing = _not_found(missing, finished, settings.trials, out)
     notes = out.with_name(f"{out.name}.live").absolute()
-    run = _Run(graph.absolute(), rows.absolute(), out.absolute(), notes, settings, device, finished)
+    sums = start.sums if start else None
+    run = _Run(graph.absolute(), rows.absolute(), out.absolute(), notes, settings, device, finished, sums)
     cores = 1 if alone else environment.workers()
     threads = threads_of_trials(len(missing), min(at_most, cores), cores)
     done = tasks.map_tasks(functools.partial(_train_trial, run), missing, threads, at_most=at_most)
     estimate = _estimate(graph, out, settings, missing)
     with (
+        start.copied(run.start, missing) if start else contextlib.nullcontext(),
         Live(live, notes, estimate) as partial,
         Progress(
             "train",
@@ -124,16 +138,6 @@ def trials_at_once(graph: Graph, split: Split, settings: MethodSettings) -> int:
     raise GrandPlusError(found, fix=", or ".join(ways))
 
 
-def model_file(folder: Path, trial: int) -> Path:
-    """The file of a trial's model in the train stage's folder."""
-    return folder / f"trial-{trial:05d}.safetensors"
-
-
-def history_file(folder: Path, trial: int) -> Path:
-    """The file of a trial's validations in the train stage's folder."""
-    return folder / f"history-{trial:05d}.parquet"
-
-
 def _not_found(missing: list[int], finished: Finished, trials: int, out: Path) -> list[int]:
     """Put the trials that are finished into ``out``, and give the others."""
     rest = [trial for trial in missing if not finished.take(trial, out)]
@@ -160,6 +164,12 @@ class _Run:
     settings: Settings
     device: str
     finished: Finished | None
+    start_sums: list[str] | None  # of the models that trials start from
+
+    @property
+    def start(self) -> Path:
+        """The folder of these models."""
+        return self.out.with_name(f"{self.out.name}.start")
 
 
 def _train_trial(run: _Run, trial: int, threads: int) -> int:
@@ -175,13 +185,12 @@ def _train_trial(run: _Run, trial: int, threads: int) -> int:
         rows = all_rows if len(all_rows) == len(nodes) else all_rows.of(nodes)
     watch = Watch(run.notes, trial)
     info = {"dataset": settings.dataset, "matrix": settings.matrix.name, "seed": settings.seed, "trial": trial}
+    task = Task(graph, split, rows, seed=[settings.seed, trial], device=run.device, threads=threads)
+    if run.start_sums:
+        task = replace(task, start=model_file(run.start, trial))
+        info["from"] = run.start_sums[trial]
     try:
-        trained = method_of(settings.model).fit(
-            Task(graph, split, rows, seed=[settings.seed, trial], device=run.device, threads=threads),
-            settings.train,
-            info=info,
-            watch=watch,
-        )
+        trained = method_of(settings.model).fit(task, settings.train, info=info, watch=watch)
     except GrandPlusError as error:
         raise GrandPlusError(f"{error}", where=f"trial {trial}") from None
     watch.end()

@@ -19,6 +19,7 @@ from grandplus.datasets.fetch.fetch import is_at_hand
 from grandplus.datasets.raw import read
 from grandplus.graph.graph import Graph
 from grandplus.pipeline.card import CATALOG, read_card
+from grandplus.pipeline.cases import graph_folder
 from grandplus.pipeline.files import get_files
 from grandplus.pipeline.graphs import make_graph
 from grandplus.pipeline.settings import load_settings
@@ -83,6 +84,14 @@ def test_the_graph_is_that_of_files_merged_by_hand(own, tmp_path, monkeypatch):
         old, new = before.of(trial), splits.of(trial)
         assert (new.train.tolist(), new.val.tolist()) == (old.train.tolist(), old.val.tolist())
         assert new.test.tolist() == [*old.test.tolist(), 12]
+
+
+def test_experiments_and_tuning_see_the_same_graph(own, tmp_path, monkeypatch):
+    monkeypatch.setenv("GRANDPLUS_SCRATCH", str(tmp_path / "scratch"))
+    old = Graph.load(graph_folder(load_settings(".", dataset="mine"))).adjacency.fingerprint
+    grow()
+    settings = load_settings(".", dataset="mine")
+    assert Graph.load(graph_folder(settings)).adjacency.fingerprint == made(tmp_path)[0].adjacency.fingerprint != old
 
 
 def test_the_card_has_the_later_files_and_keeps_its_choices(own, capsys):

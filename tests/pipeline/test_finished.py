@@ -18,10 +18,11 @@ from grandplus.graph.splits import Splits
 from grandplus.methods.grandplus.model import Model
 from grandplus.pipeline import finished, trials
 from grandplus.pipeline.finished import finished_predictions, finished_trainings
+from grandplus.pipeline.folders import model_file
 from grandplus.pipeline.inference import infer_trials
 from grandplus.pipeline.rows import make_rows
 from grandplus.pipeline.settings import Settings, load_settings
-from grandplus.pipeline.trials import model_file, train_trials
+from grandplus.pipeline.trials import train_trials
 from grandplus.runtime.sums import sha256, write_sums
 
 NODES = 60

@@ -16,7 +16,7 @@ from grandplus.datasets.raw import READERS
 from grandplus.graph.settings import Preprocess
 from grandplus.methods.registry import NAMES, settings_of
 from grandplus.pipeline.card import CATALOG, read_card
-from grandplus.pipeline.settings import load_settings, resolve
+from grandplus.pipeline.settings import START, load_settings, resolve
 from grandplus.pipeline.yaml_files import read_yaml
 from grandplus.prediction.settings import Infer
 from grandplus.propagation.matrices import MATRICES, parameters
@@ -265,7 +265,7 @@ def test_params_yaml_holds_every_knob_and_leaves_all_to_the_card():
     of_methods = {key for name in NAMES for key in settings_of(name).Settings.model_fields}
     assert SHIPPED["preprocess"] == dict.fromkeys(Preprocess.model_fields)
     assert SHIPPED["gfpush"] == dict.fromkeys({*GFPush.model_fields, *of_matrices})
-    assert SHIPPED["train"] == dict.fromkeys(of_methods)
+    assert SHIPPED["train"] == dict.fromkeys({*of_methods, START})
     assert SHIPPED["infer"] == dict.fromkeys(Infer.model_fields)
     for line in (ROOT / "params.yaml").read_text(encoding="utf-8").splitlines():
         assert "#" in line or not line.strip() or line.endswith(":")  # a comment each

@@ -14,9 +14,10 @@ from grandplus.methods.files import load_model
 from grandplus.methods.settings import GraphSize
 from grandplus.methods.sgc.method import Model
 from grandplus.pipeline import trials
+from grandplus.pipeline.folders import history_file, model_file
 from grandplus.pipeline.inference import infer_trials
 from grandplus.pipeline.settings import load_settings
-from grandplus.pipeline.trials import history_file, model_file, train_trials
+from grandplus.pipeline.trials import train_trials
 from grandplus.prediction.predictor import Predictor
 from grandplus.runtime.errors import ArgumentError, ArtifactError, GrandPlusError
 

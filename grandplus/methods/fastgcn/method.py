@@ -25,6 +25,7 @@ from grandplus.methods.fastgcn.settings import Settings
 from grandplus.methods.inputs import csr_tensor, input_of, multiply, sparse_input
 from grandplus.methods.losses import supervised_loss
 from grandplus.methods.protocol import Task, Trained
+from grandplus.methods.start import begin
 from grandplus.methods.stopping import RisingLoss
 from grandplus.methods.training import Watch, batches, seeded, train, trained, watched_nodes, weights_of
 from grandplus.methods.two_layers import TwoLayers, to_probabilities
@@ -64,7 +65,7 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
         network = TwoLayers(int(graph.features.shape[1]), settings.hidden, len(graph.classes), settings.dropout)
         for layer in (network.first, network.second):
             nn.init.xavier_uniform_(layer.weight)
-        network.to(device)
+        begin(network.to(device), task, settings)
         first: Any = {"params": network.first.parameters(), "weight_decay": settings.weight_decay}
         adam = torch.optim.Adam([first, {"params": network.second.parameters()}], lr=settings.lr)
         sampler = Sampler(neighbourhoods, settings.samples, rng)

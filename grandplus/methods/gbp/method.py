@@ -23,6 +23,7 @@ from grandplus.methods.gbp.settings import Settings
 from grandplus.methods.losses import supervised_loss
 from grandplus.methods.propagated import PropagatedModel
 from grandplus.methods.protocol import Task, Trained
+from grandplus.methods.start import begin
 from grandplus.methods.stopping import Patience
 from grandplus.methods.training import Watch, batches, labels_of, seeded, train, trained, watched_nodes, weights_of
 from grandplus.propagation.plan import Plan
@@ -55,6 +56,7 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
     labels, weights = labels_of(task, task.split.train), weights_of(task, settings)
     with seeded(task) as rng:
         network = Model.make(settings, watched.shape[1], len(graph.classes)).to(device)
+        begin(network, task, settings)
         adam = torch.optim.Adam(network.parameters(), lr=settings.lr, weight_decay=settings.weight_decay)
 
         def epoch() -> float:

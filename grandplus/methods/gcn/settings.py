@@ -15,6 +15,7 @@ class Settings(MethodSettings):
     """The defaults are those of the authors' program."""
 
     layers_from: ClassVar[str | None] = "torch_geometric"
+    takes_start: ClassVar[bool] = True
 
     lr: Positive = 1e-2  # Adam's learning rate
     weight_decay: NonNegative = 5e-4  # coupled (L2), on the first layer alone

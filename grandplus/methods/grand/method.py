@@ -28,6 +28,7 @@ from grandplus.methods.losses import consistency_loss, supervised_loss
 from grandplus.methods.propagated import PropagatedModel, smooth
 from grandplus.methods.protocol import Task, Trained
 from grandplus.methods.settings import GraphSize
+from grandplus.methods.start import begin
 from grandplus.methods.stopping import Patience
 from grandplus.methods.training import Watch, labels_of, seeded, train, trained, watched_nodes, weights_of
 from grandplus.propagation.matrices import Average
@@ -58,6 +59,7 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
     watched = torch.from_numpy(Model.inputs_of(task, settings)[watched_nodes(task)]).to(device)
     with seeded(task) as rng:
         network = Model.make(settings, watched.shape[1], len(graph.classes)).to(device)
+        begin(network, task, settings)
         hidden = (_narrow if settings.multiplies_first else _wide)(network, graph, rng, device)
         adam = torch.optim.Adam(network.parameters(), lr=settings.lr, weight_decay=settings.weight_decay)
 

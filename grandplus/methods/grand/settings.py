@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
@@ -42,6 +42,8 @@ class Settings(MethodSettings):
     Of their three configurations it is the one that large graphs can afford: nothing stands between propagation and
     the first layer, so only ``hidden`` columns have to be propagated.
     """
+
+    takes_start: ClassVar[bool] = True
 
     lr: Positive = 1e-2  # Adam's learning rate
     weight_decay: NonNegative = 5e-4  # coupled (L2), on all parameters

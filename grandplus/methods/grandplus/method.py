@@ -29,6 +29,7 @@ from grandplus.methods.grandplus.settings import VALIDATE_EVERY, Settings
 from grandplus.methods.losses import consistency_loss, supervised_loss
 from grandplus.methods.protocol import Scores, Task, Trained
 from grandplus.methods.scores import decisive_scores, part_scores
+from grandplus.methods.start import begin
 from grandplus.methods.training import weights_of
 from grandplus.runtime.errors import ArgumentError, GrandPlusError
 
@@ -88,6 +89,7 @@ def _train(
     with torch.random.fork_rng(devices=[0] if device == "cuda" else []):
         torch.manual_seed(int(rng.integers(2**63)))
         mlp = MLP(int(task.graph.features.shape[1]), len(task.graph.classes), settings).to(device)
+        begin(mlp, task, settings)
         compute: Any = backend(task, settings, mlp, rng)
         # What validation looks at is constant, as nothing is dropped from it.
         watched = np.concatenate([split.train, split.val])

@@ -21,6 +21,7 @@ class Settings(MethodSettings):
     """The defaults are what the paper's small citation graphs agree on. A card states what differs."""
 
     uses_unlabelled: ClassVar[bool] = True
+    takes_start: ClassVar[bool] = True
 
     lr: Positive = 1e-2  # Adam's learning rate
     weight_decay: NonNegative = 1e-3  # coupled (L2), on all parameters

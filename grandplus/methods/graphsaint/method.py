@@ -35,6 +35,7 @@ from grandplus.methods.graphsaint.sampler import Sampler
 from grandplus.methods.graphsaint.settings import Settings
 from grandplus.methods.inputs import SparseInput, input_of
 from grandplus.methods.protocol import Task, Trained
+from grandplus.methods.start import begin
 from grandplus.methods.stopping import Patience
 from grandplus.methods.training import Watch, labels_of, seeded, train, trained, watched_nodes, weights_of
 
@@ -65,6 +66,7 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
         sampler.count(settings.coverage)
         batches = Batches(task, sampler, weights_of(task, settings))
         network = Model.make(settings, width, len(graph.classes)).to(task.device)
+        begin(network, task, settings)
         adam = torch.optim.Adam(network.parameters(), lr=settings.lr, weight_decay=settings.weight_decay)
         steps = math.ceil(len(task.split.train) / (walks * settings.depth))
 

@@ -29,6 +29,7 @@ from grandplus.methods.inputs import SparseInput, input_of, multiply, sparse_inp
 from grandplus.methods.losses import supervised_loss
 from grandplus.methods.pprgo.settings import Settings
 from grandplus.methods.protocol import Task, Trained
+from grandplus.methods.start import begin
 from grandplus.methods.stopping import LastWeights
 from grandplus.methods.training import Watch, batches, labels_of, seeded, train, trained, watched_nodes, weights_of
 from grandplus.methods.two_layers import TwoLayers, to_probabilities
@@ -71,6 +72,7 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
     width = int(graph.features.shape[1])
     with seeded(task) as rng:
         network = TwoLayers(width, settings.hidden, len(graph.classes), settings.dropout).to(device)
+        begin(network, task, settings)
         adam = torch.optim.Adam(network.parameters(), lr=settings.lr, weight_decay=settings.weight_decay)
         # A batch of all training nodes is the same in every epoch.
         whole = inputs_of(graph, rows, split.train, device) if len(labels) <= settings.batch_labelled else None
