@@ -31,7 +31,7 @@ from grandplus.pipeline.cases import Case as PublishedCase
 from grandplus.pipeline.cases import graph_folder
 from grandplus.propagation.gfpush import RowPusher, gfpush
 from grandplus.propagation.matrices import propagation_weights
-from grandplus.propagation.push import Workspace
+from grandplus.propagation.workspace import Workspace
 from grandplus.runtime import environment, pools
 
 CHECKED_ROWS = 32

@@ -58,6 +58,42 @@ class Edges:
         return total
 
 
+@dataclass(frozen=True)
+class WeightedEdges:
+    """Entries (u, v, weight), with repetitions and self-loops."""
+
+    nodes: int
+    entries: tuple[tuple[int, int, float], ...]
+
+    @property
+    def array(self) -> NDArray[np.int64]:
+        return np.array([entry[:2] for entry in self.entries], np.int64).reshape(-1, 2).T
+
+    @property
+    def weights(self) -> NDArray[np.float64]:
+        return np.array([entry[2] for entry in self.entries], float)
+
+    def dense(self, direction: str) -> NDArray[np.float64]:
+        """W̃: the largest weight of each edge, with a self-loop of 1 where there is none."""
+        w = np.zeros((self.nodes, self.nodes))
+        for u, v, weight in self.entries:
+            places = {"both": [(u, v), (v, u)], "out": [(u, v)], "in": [(v, u)]}[direction]
+            for place in places:
+                w[place] = max(w[place], weight)
+        return w + np.diag(np.where(np.diag(w) == 0, 1.0, 0.0))
+
+    def walk(self, direction: str) -> NDArray[np.float64]:
+        """P = D̃⁻¹W̃, dense."""
+        w = self.dense(direction)
+        return w / w.sum(axis=1, keepdims=True)
+
+    def pi(self, weights: NDArray[np.float64], direction: str) -> NDArray[np.float64]:
+        """Π = Σ wₙPⁿ, dense, by power iteration."""
+        return sum(w * np.linalg.matrix_power(self.walk(direction), n) for n, w in enumerate(weights))
+
+
+DIRECTIONS = ("both", "out", "in")
+
 EDGE_CASES = {
     "one node": Edges(1, ()),
     "one node with a self-loop": Edges(1, ((0, 0),)),
@@ -108,6 +144,18 @@ def growths(draw: st.DrawFn) -> tuple[Edges, Edges]:
     further = draw(st.lists(st.tuples(node, node), max_size=30))
     repeated = draw(st.lists(st.sampled_from(before.pairs), max_size=5)) if before.pairs else []
     return before, Edges(nodes, (*further, *((v, u) for u, v in repeated)))
+
+
+# Exact in float32 and of sums that are exact in float64; 0 is no edge.
+EDGE_WEIGHTS = st.sampled_from([0.0, 0.125, 0.5, 1.0, 1.5, 2.0, 7.0, 1024.0])
+
+
+@st.composite
+def weighted_graphs(draw: st.DrawFn, most_nodes: int = 9) -> WeightedEdges:
+    """Small graphs with weights; some with equal ones, some where all are 1."""
+    edges = draw(graphs(most_nodes))
+    weight = draw(st.sampled_from([EDGE_WEIGHTS, st.just(1.0)]))
+    return WeightedEdges(edges.nodes, tuple((u, v, draw(weight)) for u, v in edges.pairs))
 
 
 @st.composite

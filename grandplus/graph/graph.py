@@ -1,4 +1,4 @@
-"""The graph: a symmetric CSR adjacency without self-loops, features, labels and names.
+"""The graph: a CSR adjacency without self-loops, features, labels and names.
 
 On disk it is a folder of ``.npy`` arrays, read by memory-mapping. ``graph.json`` says what was counted, merged and
 dropped, ``features.json`` what was fitted to the features. The self-loop of Ã = A + I is never stored: the kernels
@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from grandplus.graph.adjacency import Adjacency
 from grandplus.graph.features import Features, csr_of, rows_of
@@ -79,6 +79,7 @@ class Graph:
         edges: Sequence[Sequence[int | str]] | NDArray[Any],
         features: Features | None = None,
         labels: Sequence[str | None] | None = None,
+        weights: ArrayLike | None = None,
     ) -> GrownGraph:
         """The graph with nodes and edges that came later; nothing of this one is copied or changed.
 
@@ -87,18 +88,21 @@ class Graph:
         nodes : sequence of int or str, shape (m,)
             The ids of the new nodes.
         edges : (2, E) array_like of ids
-            Between any nodes, in one direction or both. Edges that are there already, and self-loops, change nothing.
+            Between any nodes, in one direction or both, unless the graph is directed. Edges that are there already
+            change nothing, nor do self-loops.
         features : (m, d) ndarray or scipy sparse, optional
             Of the new nodes, as the data had them before preprocessing: the ``fitted`` transformation is applied. They
             may lack only where features are made from the graph; these are made anew for all nodes with new edges.
         labels : sequence of str or None, shape (m,), optional
             Names of classes; None where unknown.
+        weights : (E,) array_like of numbers, optional
+            Of the edges, if those of the graph have weights. A self-loop of a new node may have one, too.
 
         Raises
         ------
         ArgumentError
-            A new node is there already or twice, an edge names an unknown node, a label is no class of this graph, or
-            features are missing or of another width.
+            A new node is there already or twice, an edge names an unknown node, a label is no class of this graph,
+            features are missing or of another width, or weights lack or differ from those that are there.
 
         Examples
         --------
@@ -110,7 +114,7 @@ class Graph:
         >>> grown.adjacency.nodes, grown.rows_of(["eve"]).tolist(), grown.features_of(np.array([0, 2])).tolist()
         (3, [2], [[1.0, 0.0], [0.5, 0.5]])
         """
-        return grown_graph(self, nodes, edges, features, labels)
+        return grown_graph(self, nodes, edges, features, labels, weights)
 
     def rows_of(self, ids: Sequence[int | str]) -> NDArray[np.int64]:
         """The numbers of nodes by their ids: int64 (b,); see `grandplus.graph.ids.rows_of`."""

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from grandplus.graph.features import Features, csr_of, zero_rows
 from grandplus.graph.fitted import RAW_ROWS, FittedFeatures
@@ -125,11 +125,12 @@ def grown_graph(
     edges: Sequence[Sequence[int | str]] | NDArray[Any],
     features: Features | None,
     labels: Sequence[str | None] | None,
+    weights: ArrayLike | None,
 ) -> GrownGraph:
     """See `grandplus.graph.graph.Graph.grown`."""
     new_ids = _new_ids(base.node_ids, nodes)
     ends = _rows_of_ends(base.node_ids, new_ids, edges)
-    adjacency, facts = grow(base.adjacency, ends, len(base.node_ids) + len(new_ids))
+    adjacency, facts = grow(base.adjacency, ends, len(base.node_ids) + len(new_ids), weights)
     if base.fitted.kind in RAW_ROWS:
         remade, made, unknown = _made_features(base.fitted, adjacency)
     else:

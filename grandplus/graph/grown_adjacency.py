@@ -3,6 +3,8 @@
 A row of the merged adjacency is the stored row with further neighbours in between. What is kept of each further
 neighbour is its id and its place: before which stored entry it stands. So memory is proportional to what was added, and
 whoever follows the places visits the neighbours in the order of the merged adjacency.
+
+Of a graph with weights, the sums of the rows that changed are kept, too.
 """
 
 from __future__ import annotations
@@ -10,19 +12,21 @@ from __future__ import annotations
 import functools
 import hashlib
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from grandplus.graph.adjacency import INT32_IDS, Adjacency
+from grandplus.graph.edge_weights import EdgeWeights, checked_edge_weights, row_sums
+from grandplus.graph.entries import check_rows, directed_entries, largest_loops, unique_entries
 from grandplus.kernels.compiled import IDS, INT64, kernel, writable
 from grandplus.runtime.errors import ArgumentError
 
 
 @dataclass(frozen=True, eq=False)
 class Growth:
-    """Entries of a symmetric adjacency beside the stored ones, in both directions.
+    """Entries of an adjacency beside the stored ones.
 
     Attributes
     ----------
@@ -58,11 +62,15 @@ class GrownAdjacency:
     nodes : int
         n, with the new nodes, which come last.
     growth : Growth
+    weights : EdgeWeights or None
+        Of a graph with weights: ``entries`` (e,) of the growth's neighbours, ``loops`` (m,) of the new nodes, and
+        ``strengths`` (c,) of the growth's nodes.
     """
 
     base: Adjacency
     nodes: int
     growth: Growth
+    weights: EdgeWeights | None = None
 
     @property
     def index_type(self) -> np.dtype[Any]:
@@ -73,7 +81,7 @@ class GrownAdjacency:
     def fingerprint(self) -> str:
         """SHA-256 of the stored structure's and of what came later; not that of the merged adjacency."""
         digest = hashlib.sha256(f"{self.base.fingerprint} {self.nodes}".encode())
-        for array in self.growth.arrays:
+        for array in (*self.growth.arrays, *(self.weights.arrays if self.weights else ())):
             digest.update(array.data)
         return digest.hexdigest()
 
@@ -86,6 +94,17 @@ class GrownAdjacency:
         degrees[changed] += np.diff(self.growth.indptr)[found[changed]]
         return degrees
 
+    def strengths_of(self, nodes: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
+        """The diagonal of D̃ for some nodes, the sums of their rows with the self-loop: float64 (b,)."""
+        if self.weights is None or self.base.weights is None:
+            return self.degrees_of(nodes).astype(np.float64)
+        strengths, old = np.empty(len(nodes), np.float64), nodes < self.base.nodes
+        strengths[old] = self.base.weights.strengths[nodes[old]]
+        strengths[~old] = self.weights.loops[nodes[~old] - self.base.nodes]
+        changed = np.isin(nodes, self.growth.nodes)
+        strengths[changed] = self.weights.strengths[np.searchsorted(self.growth.nodes, nodes)[changed]]
+        return strengths
+
     def neighbors_of(self, node: int) -> NDArray[Any]:
         """The neighbours of a node, ascending, without itself."""
         start, stop = self.base.indptr[node : node + 2] if node < self.base.nodes else (0, 0)
@@ -97,7 +116,9 @@ class GrownAdjacency:
         return np.insert(stored.astype(self.index_type), growth.places[further] - start, growth.neighbors[further])
 
 
-def grow(base: Adjacency, edges: NDArray[Any], nodes: int) -> tuple[GrownAdjacency, dict[str, int]]:
+def grow(
+    base: Adjacency, edges: NDArray[Any], nodes: int, weights: Any = None
+) -> tuple[GrownAdjacency, dict[str, int]]:
     """Add nodes and edges to an adjacency without copying it.
 
     Parameters
@@ -105,21 +126,24 @@ def grow(base: Adjacency, edges: NDArray[Any], nodes: int) -> tuple[GrownAdjacen
     base : Adjacency
         Of n₀ nodes; it may be memory-mapped.
     edges : int (2, E)
-        Row numbers, in any order, in one direction or both, with duplicates and self-loops.
+        Row numbers, in any order, with duplicates and self-loops; in one direction or both, unless the base is
+        directed.
     nodes : int
         n, at least n₀.
+    weights : array_like of numbers (E,), optional
+        If the edges of the base have weights.
 
     Returns
     -------
     grown : GrownAdjacency
     facts : dict of int
-        ``edges`` (undirected, that were added), ``merged_duplicates`` (entries that repeat an edge, of the base or of
-        their own) and ``dropped_self_loops``.
+        ``edges`` (that were added; undirected unless the base is directed), ``merged_duplicates`` (entries that repeat
+        an edge, of the base or of their own) and ``dropped_self_loops``.
 
     Raises
     ------
     ArgumentError
-        An edge names a node that is not there.
+        An edge names a node that is not there, or weights lack, are negative, or differ from those of the base.
 
     Examples
     --------
@@ -133,27 +157,95 @@ def grow(base: Adjacency, edges: NDArray[Any], nodes: int) -> tuple[GrownAdjacen
     {'edges': 2, 'merged_duplicates': 1, 'dropped_self_loops': 0}
     """
     edges = np.asarray(edges, np.int64).reshape(2, -1)
-    for bad in (edges.min(initial=0), edges.max(initial=0)):
-        if not 0 <= bad < max(nodes, 1):
-            raise ArgumentError(f"an edge names node {bad}", expected=f"numbers from 0 to {nodes - 1}")
-    kept = edges[:, edges[0] != edges[1]]
-    sources, targets = np.ascontiguousarray(np.unique(np.concatenate([kept, kept[::-1]], axis=1), axis=1))
+    check_rows(edges, nodes)
+    given = _given_weights(base, weights, edges.shape[1])
+    (starts, ends), given = edges[:, given > 0], given[given > 0]
+    at_itself = int((starts == ends).sum())
+    listed = directed_entries(starts, ends, given, base.direction)
+    sources, targets, entries, _ = unique_entries(*listed)
     places = np.zeros(len(sources), np.int64)
     _find_places(base.indptr, base.indices, sources, targets, places)
     new = places >= 0
-    changed, starts = np.unique(sources[new], return_index=True)
-    growth = Growth(changed, np.append(starts, new.sum()), targets[new], places[new])
+    changed, first = np.unique(sources[new], return_index=True)
+    growth = Growth(changed, np.append(first, new.sum()), targets[new], places[new])
+    per_edge = 2 if base.symmetric else 1
     facts = {
-        "edges": int(new.sum()) // 2,
-        "merged_duplicates": kept.shape[1] - int(new.sum()) // 2,
-        "dropped_self_loops": edges.shape[1] - kept.shape[1],
+        "edges": int(new.sum()) // per_edge,
+        "merged_duplicates": (len(listed[0]) - int(new.sum())) // per_edge,
+        "dropped_self_loops": at_itself,
     }
-    return GrownAdjacency(base, nodes, growth), facts
+    if base.weights is None:
+        return GrownAdjacency(base, nodes, growth), facts
+    _check_known(base, sources[~new], targets[~new], entries[~new], -1 - places[~new])
+    looped, of_loops = largest_loops(starts, ends, given)
+    _check_loops(base.weights, looped, of_loops)
+    loops, later = np.ones(nodes - base.nodes, np.float32), looped >= base.nodes
+    loops[looped[later] - base.nodes] = of_loops[later]
+    grown_weights = _weights_of_growth(base, growth, entries[new], loops)
+    return GrownAdjacency(base, nodes, growth, grown_weights), facts
+
+
+def _given_weights(base: Adjacency, weights: Any, edges: int) -> NDArray[np.float32]:
+    if base.weights is None:
+        given = np.ones(edges, np.float32) if weights is None else checked_edge_weights(weights, edges)
+        other = np.flatnonzero((given != 0) & (given != 1))
+        if len(other):
+            found = f"edge {other[0] + 1} has weight {given[other[0]]:g}, and all edges of the graph have weight 1"
+            raise ArgumentError(found, expected="weight 1", fix="import all edges as one graph, with their weights")
+        return given
+    if weights is None and edges:
+        raise ArgumentError("the edges have no weights", expected="one for each, as the edges of the graph have")
+    return checked_edge_weights([] if weights is None else weights, edges)
+
+
+def _check_known(
+    base: Adjacency,
+    sources: NDArray[np.int64],
+    targets: NDArray[np.int64],
+    entries: NDArray[np.float32],
+    stored: NDArray[np.int64],
+) -> None:
+    """Check that entries that are stored already have the same weights there."""
+    assert base.weights is not None
+    known = base.weights.entries[stored]
+    wrong = np.flatnonzero(known != entries)
+    if len(wrong):
+        edge = wrong[0]
+        found = f"the edge of rows {sources[edge]} and {targets[edge]} has weight {entries[edge]:g}"
+        _raise_changed(found, known[edge])
+
+
+def _check_loops(weights: EdgeWeights, rows: NDArray[np.int64], loops: NDArray[np.float32]) -> None:
+    old = rows < len(weights.loops)
+    wrong = np.flatnonzero(weights.loops[rows[old]] != loops[old])
+    if len(wrong):
+        row = rows[wrong[0]]
+        _raise_changed(f"the self-loop of row {row} has weight {loops[wrong[0]]:g}", weights.loops[row])
+
+
+def _raise_changed(found: str, known: float) -> NoReturn:
+    fix = "leave it out, or import a new version of the graph"
+    raise ArgumentError(found, expected=f"{known:g}, its weight in the graph, as growth changes no edges", fix=fix)
+
+
+def _weights_of_growth(
+    base: Adjacency, growth: Growth, entries: NDArray[np.float32], loops: NDArray[np.float32]
+) -> EdgeWeights:
+    """With the sums of the merged rows, added in the order of their entries."""
+    assert base.weights is not None
+    strengths = np.empty(len(growth.nodes), np.float64)
+    for i, node in enumerate(growth.nodes.tolist()):
+        further = slice(*growth.indptr[i : i + 2])
+        begin, end = base.indptr[node : node + 2] if node < base.nodes else (0, 0)
+        row = np.insert(base.weights.entries[begin:end], growth.places[further] - begin, entries[further])
+        loop = base.weights.loops[node] if node < base.nodes else loops[node - base.nodes]
+        strengths[i] = row_sums(np.array([0, len(row)]), row, np.array([loop]))[0]
+    return EdgeWeights(entries, loops, strengths)
 
 
 @kernel(INT64, IDS, INT64, INT64, writable(INT64))
 def _find_places(indptr, indices, sources, targets, places):
-    """Before which stored entry of its row each target stands; -1 where it is stored, and 0 in a row that isn't."""
+    """Before which stored entry of its row each target stands, 0 in a row that isn't; -1 - entry where it is stored."""
     for i in range(len(sources)):
         if sources[i] >= len(indptr) - 1:
             continue
@@ -165,4 +257,4 @@ def _find_places(indptr, indices, sources, targets, places):
                 low = middle + 1
             else:
                 high = middle
-        places[i] = -1 if low < end and indices[low] == targets[i] else low
+        places[i] = -1 - low if low < end and indices[low] == targets[i] else low

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from grandplus.graph.adjacency import Adjacency
+from grandplus.graph.edge_weights import EdgeWeights
+from grandplus.graph.entries import pairs_of
 from grandplus.graph.features import zero_rows
 from grandplus.graph.fitted import RAW_ROWS
 from grandplus.graph.graph import Graph
@@ -42,7 +47,7 @@ def merged_graph(grown: GrownGraph) -> Graph:
     of_graph = base.fitted.kind in RAW_ROWS
     facts = base.facts | {
         "nodes": adjacency.nodes,
-        "edges": len(adjacency.indices) // 2,
+        "edges": _edges(adjacency),
         "isolated_nodes": int((adjacency.degrees == 1).sum()),
         "unlabelled_nodes": int((labels < 0).sum()),
         "zero_feature_rows": zero_rows(features)
@@ -66,9 +71,25 @@ def merged_adjacency(grown: GrownAdjacency) -> Adjacency:
     -------
     Adjacency
     """
-    base, growth = grown.base, grown.growth
+    base, growth, nodes = grown.base, grown.growth, np.arange(grown.nodes)
     is_old = np.repeat(growth.nodes, np.diff(growth.indptr)) < base.nodes  # else it is of the rows that follow
-    stored = np.insert(base.indices.astype(grown.index_type), growth.places[is_old], growth.neighbors[is_old])
-    indices = np.concatenate([stored, growth.neighbors[~is_old].astype(grown.index_type)])
-    degrees = grown.degrees_of(np.arange(grown.nodes)) - 1
-    return Adjacency(np.concatenate([[0], np.cumsum(degrees)]), indices)
+
+    def merged(stored: NDArray[Any], further: NDArray[Any]) -> NDArray[Any]:
+        """Values of all entries, in their order."""
+        kept = np.insert(stored, growth.places[is_old], further[is_old])
+        return np.concatenate([kept, further[~is_old].astype(stored.dtype)])
+
+    indptr = np.concatenate([[0], np.cumsum(grown.degrees_of(nodes) - 1)])
+    indices, weights = merged(base.indices.astype(grown.index_type), growth.neighbors), None
+    if base.weights is not None and grown.weights is not None:
+        entries = merged(base.weights.entries, grown.weights.entries)
+        loops = np.concatenate([base.weights.loops, grown.weights.loops])
+        weights = EdgeWeights(entries, loops, grown.strengths_of(nodes))
+    return Adjacency(indptr, indices, weights, base.direction)
+
+
+def _edges(adjacency: Adjacency) -> int:
+    """How many pairs of nodes have an edge."""
+    if adjacency.symmetric:
+        return len(adjacency.indices) // 2
+    return pairs_of(np.repeat(np.arange(adjacency.nodes), np.diff(adjacency.indptr)), adjacency.indices)

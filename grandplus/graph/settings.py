@@ -18,6 +18,9 @@ class Preprocess(Section):
     features: Literal[
         "row-normalize", "standardize", "as-is", "degree", "onehot-degree", "adjacency", "standardized-adjacency"
     ]
+    # Which edges of a node count, and so where a walk goes from it: all, in both directions; those that start at it; or
+    # those that end at it.
+    direction: Literal["both", "out", "in"] = "both"
     # The data's own split; or drawn for each trial: a number of nodes from each class, or as many from all classes.
     split: Literal["public", "per-class", "uniform"]
     train_per_class: Count = 20  # labelled nodes a class, for the splits per-class and uniform

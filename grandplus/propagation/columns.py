@@ -95,7 +95,7 @@ def propagate_symmetric(
     >>> propagate_symmetric(graph, x, weights=(0.0, 1.0), columns=1).round(3).tolist()
     [[2.0], [2.0]]
     """
-    root = np.sqrt(graph.adjacency.degrees)[:, None].astype(np.float32)
+    root = np.sqrt(graph.adjacency.strengths)[:, None].astype(np.float32)
     for rows in blocks_of(len(values)):
         values[rows] /= root[rows]
     (propagate_columns if on_cluster else propagate)(graph, values, weights=weights, columns=columns, out=values)

@@ -17,8 +17,9 @@ from grandplus.graph.adjacency import Adjacency, as_adjacency
 from grandplus.graph.graph import Graph
 from grandplus.graph.grown_adjacency import GrownAdjacency
 from grandplus.propagation.matrices import checked_weights
-from grandplus.propagation.push import Workspace, base_and_growth, push_block, push_block_of_grown
+from grandplus.propagation.push import PUSH_BLOCK
 from grandplus.propagation.rows import Rows, RowsInfo
+from grandplus.propagation.workspace import Workspace, base_and_growth
 from grandplus.runtime import pools
 from grandplus.runtime.errors import ArgumentError
 
@@ -44,15 +45,15 @@ def gfpush(
     Parameters
     ----------
     adjacency : Graph, Adjacency, GrownAdjacency or scipy sparse matrix, shape (n, n)
-        The graph. A scipy matrix is made symmetric and its values are ignored. Self-loops are added here, once,
-        whether the matrix has them or not.
+        The graph. A scipy matrix is made symmetric and its values are ignored; `Adjacency.of` gives one in which they
+        are weights, or edges have a direction. Self-loops are added here, once, whether the matrix has them or not.
     nodes : array_like of int, shape (r,)
         The source nodes s whose rows Π_s are wanted, each once, in any order.
     weights : array_like of float, shape (N + 1,)
         w_0..w_N, non-negative and summing to 1, as from ``propagation_weights``.
     rmax : float
         The push threshold r_max, at least 0. A node v is pushed if its residue is more than d_v · r_max, where the
-        degree d_v counts the self-loop. Time and memory of a row are O(N / r_max).
+        degree d_v counts the entries of its row, with the self-loop. Time and memory of a row are O(N / r_max).
     top_k : int
         k, how many entries a row keeps. Of equal entries those with the lower node id are kept.
     matrix : str
@@ -137,7 +138,7 @@ class RowPusher:
         self._w, self._rmax, self._width = w, rmax, min(top_k, graph.nodes)
         self._graph, self._index_type = graph, graph.index_type
         base, growth = base_and_growth(graph)
-        self._push_block = push_block if growth is None else push_block_of_grown
+        self._push_block = PUSH_BLOCK[growth is not None, base.weights is not None]
         # Unsigned, since numba lets negative indices count from the end, which takes instructions.
         self._adjacency = base.indptr.view(np.uint64), base.indices.view(_unsigned(base.index_type))
         self._free: list[Workspace] = []  # that no thread uses now
@@ -175,7 +176,7 @@ class RowPusher:
         block = slice(start, end)
         space.first = self._push_block(
             *self._adjacency, sources[block].view(np.uint64), self._w, self._rmax, space.first, space.growth,
-            *space.arrays,
+            space.weights, *space.arrays,
             pushed.neighbors[block].view(_unsigned(self._index_type)), pushed.values[block], pushed.l1_error[block],
             pushed.edges[block],
         )  # fmt: skip

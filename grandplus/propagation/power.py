@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from grandplus.graph.adjacency import Adjacency, as_adjacency
 from grandplus.graph.features import Features
 from grandplus.graph.graph import Graph
-from grandplus.kernels.compiled import FLOAT32, UINT64, UNSIGNED_IDS, kernel, matrix, writable
+from grandplus.kernels.compiled import FLOAT32, FLOAT64, UINT64, UNSIGNED_IDS, jitable, kernel, matrix, writable
 from grandplus.kernels.prefetch import LINE, prefetch
 from grandplus.propagation.matrices import checked_weights
 from grandplus.runtime import pools
@@ -30,14 +30,15 @@ def propagate(
     columns: int | None = None,
     out: NDArray[np.float32] | None = None,
 ) -> NDArray[np.float32]:
-    """ΠX = Σ wₙPⁿX with P = D̃⁻¹Ã, exactly, by N sparse products.
+    """ΠX = Σ wₙPⁿX with P = D̃⁻¹Ã, or D̃⁻¹W̃ of a graph with weights, exactly, by N sparse products.
 
     The result has the same bytes for any number of workers and of columns at a time.
 
     Parameters
     ----------
     adjacency : Graph, Adjacency or scipy sparse matrix, shape (n, n)
-        The graph. A scipy matrix is made symmetric and its values are ignored. Self-loops are added here, once.
+        The graph. A scipy matrix is made symmetric and its values are ignored; `Adjacency.of` gives one in which they
+        are weights, or edges have a direction. Self-loops are added here, once.
     features : ndarray or scipy sparse matrix, shape (n, d)
         The matrix X; it may be memory-mapped.
     weights : array_like of float, shape (N + 1,)
@@ -84,6 +85,44 @@ def propagate(
     return result
 
 
+def column_sums(adjacency: Adjacency, weights: ArrayLike) -> NDArray[np.float64]:
+    """The sums of Π's columns: how much of all nodes' walks ends at each node.
+
+    Parameters
+    ----------
+    adjacency : Adjacency of n nodes
+    weights : array_like of float, shape (N + 1,)
+        w_0..w_N.
+
+    Returns
+    -------
+    ndarray of float64, shape (n,)
+        They sum to n.
+
+    Examples
+    --------
+    An edge from node 0 to node 1, which a walk can't leave:
+
+    >>> one_way = Adjacency.of(sp.csr_array([[0, 1], [0, 0]]), direction="out")
+    >>> column_sums(one_way, [0.0, 1.0]).tolist()
+    [0.5, 1.5]
+    """
+    strengths = np.asarray(adjacency.strengths)
+    if adjacency.symmetric:  # and so is D̃Π: the sums are D̃ΠD̃⁻¹1
+        return strengths * propagate(adjacency, (1 / strengths)[:, None].astype(np.float32), weights=weights)[:, 0]
+    first, *others = checked_weights(weights)
+    power = np.ones(adjacency.nodes)
+    total = first * power
+    entries = np.ones(len(adjacency.indices)) if adjacency.weights is None else adjacency.weights.entries
+    loops = 1.0 if adjacency.weights is None else adjacency.weights.loops
+    walk = sp.csr_array((entries, adjacency.indices, adjacency.indptr), shape=(adjacency.nodes, adjacency.nodes))
+    for weight in others:
+        share = power / strengths
+        power = walk.T @ share + loops * share
+        total += weight * power
+    return np.asarray(total)
+
+
 def _check_features(features: Any, nodes: int) -> None:
     if not (sp.issparse(features) or isinstance(features, np.ndarray)):
         found = f"features is a {type(features).__name__}"
@@ -115,11 +154,13 @@ def _product(graph: Adjacency, features: Features, w: NDArray[np.float64]) -> ND
     total = np.float32(w[0]) * current
     # Unsigned, since numba lets negative indices count from the end, which takes instructions.
     indptr, indices = graph.indptr.view(np.uint64), graph.indices.view(f"uint{8 * graph.indices.itemsize}")
+    step_of_rows = _step if graph.weights is None else _step_with_weights
+    edge_weights = None if graph.weights is None else graph.weights.arrays
     starts = range(0, graph.nodes, BLOCK)
 
     def step(start: int, weight: float) -> None:
         end = min(start + BLOCK, graph.nodes)
-        _step(indptr, indices, current, following, total, weight, start, end)
+        step_of_rows(indptr, indices, edge_weights, current, following, total, weight, start, end)
 
     for weight in w[1:]:
         for _ in pools.map_threads(step, starts, [weight] * len(starts)):
@@ -131,34 +172,58 @@ def _product(graph: Adjacency, features: Features, w: NDArray[np.float64]) -> ND
 _DENSE = writable(matrix(FLOAT32))
 
 
-@kernel(UINT64, UNSIGNED_IDS, _DENSE, _DENSE, _DENSE, types.float64, types.uint64, types.uint64)
-def _step(indptr, indices, current, following, total, weight, start, end):
+def _step_rows(indptr, indices, weights, current, following, total, weight, start, end):
     """Rows ``start`` to ``end`` - 1 of P · current, which are also added to the total with their weight.
 
     Its time is that of reading neighbours' features, which lie anywhere in memory. So those of the next four
-    neighbours are prefetched while those of four are added.
+    neighbours are prefetched while those of four are added. Of a graph without weights, ``weights`` is None, and numba
+    leaves out the products with them when it compiles.
     """
     width = current.shape[1]
-    four = np.uint64(4)
+    one, four = np.uint64(1), np.uint64(4)
     for row in range(start, end):
-        first, last = indptr[row], indptr[row + np.uint64(1)]
+        first, last = indptr[row], indptr[row + one]
         result = following[row]
-        result[:] = current[row]
+        loop = _loop(weights, row)
+        for column in range(width):
+            result[column] = loop * current[row, column]
         rest = last - (last - first) % four
         for j in range(first, rest, 4):
             for k in range(j + four, min(j + four + four, np.uint64(len(indices)))):
                 ahead = current[indices[k]]
                 for column in range(0, width, LINE):
                     prefetch(ahead, column)
-            a, b = current[indices[j]], current[indices[j + np.uint64(1)]]
+            a, b = current[indices[j]], current[indices[j + one]]
             c, d = current[indices[j + np.uint64(2)]], current[indices[j + np.uint64(3)]]
+            p, q = _entry(weights, j), _entry(weights, j + one)
+            r, s = _entry(weights, j + np.uint64(2)), _entry(weights, j + np.uint64(3))
             for column in range(width):
-                result[column] += (a[column] + b[column]) + (c[column] + d[column])
+                result[column] += (p * a[column] + q * b[column]) + (r * c[column] + s * d[column])
         for j in range(rest, last):
-            neighbor = current[indices[j]]
+            neighbor, share = current[indices[j]], _entry(weights, j)
             for column in range(width):
-                result[column] += neighbor[column]
-        scale = np.float32(1.0 / (last - first + np.uint64(1)))
+                result[column] += share * neighbor[column]
+        scale = np.float32(1.0 / _strength(weights, row, last - first + one))
         for column in range(width):
             result[column] *= scale
             total[row, column] += np.float32(weight) * result[column]
+
+
+@jitable
+def _loop(weights, row):
+    return np.float32(1) if weights is None else weights[1][row]
+
+
+@jitable
+def _entry(weights, j):
+    return np.float32(1) if weights is None else weights[0][j]
+
+
+@jitable
+def _strength(weights, row, degree):
+    return degree if weights is None else weights[2][row]
+
+
+_ROWS = _DENSE, _DENSE, _DENSE, types.float64, types.uint64, types.uint64
+_step = kernel(UINT64, UNSIGNED_IDS, types.none, *_ROWS)(_step_rows)
+_step_with_weights = kernel(UINT64, UNSIGNED_IDS, types.Tuple([FLOAT32, FLOAT32, FLOAT64]), *_ROWS)(_step_rows)

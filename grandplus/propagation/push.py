@@ -23,6 +23,12 @@ The same source serves a grown graph, in which a row of the adjacency has furthe
 visited where they would stand in the merged row, so sums are added in the same order and have the same bytes. Without
 growth the argument ``growth`` is None, and numba leaves out what asks for it when it compiles.
 
+So it is with ``weights``: of a graph with weights (`EdgeWeights`), a node passes each neighbour the share W̃_vu / D̃_v of
+its residue. It is pushed above the same bound c_v · r_max, where c_v is how many entries its row has, self-loop
+included; without weights c_v = d_v. A push takes more than c_v · r_max from the mass of its round, which is 1 at most.
+So a round visits fewer than 1 / r_max entries, and drops at most r_max · Σ_v c_v. The theorem's bounds hold with the
+number of entries in place of 2|E| + |V|: a row takes O(N / r_max), and its error is at most N · r_max · Σ_v c_v.
+
 Names in the kernel: ``residue`` is r⁽ⁿ⁾, whose reserve q⁽ⁿ⁾ is added to ``pi``, the sum Π̃_s = Σ wₙq⁽ⁿ⁾, at once.
 ``bound`` is at most d · r_max. The queue holds a node's local index, the share of its residue that each neighbour gets,
 and where its neighbours stand in ``indices``.
@@ -30,14 +36,9 @@ and where its neighbours stand in ``indices``.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import types
-from numpy.typing import NDArray
 
-from grandplus.graph.adjacency import Adjacency
-from grandplus.graph.grown_adjacency import GrownAdjacency, Growth
 from grandplus.kernels.compiled import (
     FLOAT32,
     FLOAT64,
@@ -53,7 +54,6 @@ from grandplus.kernels.compiled import (
 )
 from grandplus.kernels.largest import choose_largest
 from grandplus.kernels.prefetch import LINE, prefetch
-from grandplus.runtime.errors import ArgumentError
 
 INDEX_BITS = 27  # of the 32 in an entry of ``local``; the others hold the exponent of the degree
 INDICES = 2**INDEX_BITS
@@ -67,72 +67,8 @@ _INDEX_MASK = np.uint64(INDICES - 1)
 _LOW_32 = np.uint64(2**32 - 1)
 
 
-class Workspace:
-    """The memory of one thread: 4 bytes for each node of the graph, and 57 for each node that a row may reach.
-
-    The system provides the latter only as far as a row has filled them. On a grown graph they are 73.
-
-    Parameters
-    ----------
-    graph : Adjacency or GrownAdjacency
-    order : int
-        N.
-    rmax : float
-    top_k : int
-        The width of the rows.
-
-    Raises
-    ------
-    ArgumentError
-        A row might reach more nodes than there are local indices.
-    """
-
-    def __init__(self, graph: Adjacency | GrownAdjacency, order: int, rmax: float, top_k: int) -> None:
-        # A push takes more than degree · rmax from the mass of its round, which is 1 at most.
-        reached = int(min(graph.nodes, 1.001 * order / rmax + 64 if rmax > 0 else graph.nodes))
-        if reached >= INDICES - 1:
-            raise ArgumentError(f"a row may reach {reached} nodes", expected=f"fewer than {INDICES}", fix="raise rmax")
-        self.first = 1  # local index, in ``local``, of the first node of the next row
-        base, growth = base_and_growth(graph)
-        self.local = np.zeros(graph.nodes, np.uint32)
-        _write_exponents(base.indptr.view(np.uint64), self.local[: base.nodes])
-        self.node, self.exponent = np.empty(reached + 1, np.uint32), np.empty(reached + 1, np.uint8)
-        self.residue = np.zeros(reached + 1)
-        self.pi, self.bound = (np.empty(reached + 1) for _ in range(2))
-        queued = reached + PUSHES_AHEAD
-        self.queue, self.share = np.empty(queued, np.uint32), np.empty(queued)
-        self.start, self.end = (np.empty(queued, np.uint64) for _ in range(2))
-        self.best = np.empty(2 * top_k + 32, np.uint64)
-        self.growth = None
-        if growth is not None:
-            degrees = graph.degrees_of(growth.nodes).astype(np.float64)
-            self.local[growth.nodes] = np.frexp(degrees)[1] - 1 << INDEX_BITS
-            queued_further = (np.empty(queued, np.uint64) for _ in range(2))
-            self.growth = *(array.view(np.uint64) for array in growth.arrays), *queued_further
-
-    @property
-    def arrays(self) -> tuple[NDArray[Any], ...]:
-        """In the order of the kernel's arguments."""
-        reached = self.local, self.node, self.exponent, self.residue, self.pi, self.bound
-        return *reached, self.queue, self.share, self.start, self.end, self.best
-
-
-def base_and_growth(graph: Adjacency | GrownAdjacency) -> tuple[Adjacency, Growth | None]:
-    """What is stored of a graph, and what it has grown by."""
-    return (graph.base, graph.growth) if isinstance(graph, GrownAdjacency) else (graph, None)
-
-
-@kernel(UINT64, writable(UINT32))
-def _write_exponents(indptr, local):
-    """The exponent of each degree, that of its floating-point number, above the bits of the local index."""
-    for v in range(np.uint64(len(local))):
-        degree = np.float64(indptr[v + _1] - indptr[v] + _1)
-        exponent = (degree.view(np.uint64) >> np.uint64(52)) - np.uint64(1023)
-        local[v] = exponent << np.uint64(INDEX_BITS)
-
-
 def _push_block(
-    indptr, indices, sources, w, rmax, first, growth,
+    indptr, indices, sources, w, rmax, first, growth, weights,
     local, node, exponent, residue, pi, bound,
     queue, share, start, end, best,
     out_neighbors, out_values, out_error, out_edges,
@@ -155,18 +91,22 @@ def _push_block(
                 bound[i], pi[i] = (_1 << np.uint64(exponent[i])) * rmax, 0.0
             known = count
             pushes = _take_residues(count, w[order], residue, pi, bound, queue, share)
-            pushes = _look_up_degrees(pushes, rmax, indptr, indices, growth, node, bound, queue, share, start, end)
+            pushes = _look_up_degrees(
+                pushes, rmax, indptr, indices, growth, weights, node, bound, queue, share, start, end
+            )  # fmt: skip
             if pushes == _0:
                 break
             for i in range(pushes):
                 edges += end[i] - start[i] + _further(growth, i) + _1
             if len(local) <= CACHED_NODES:  # numba calls no function that a variable names
                 count = _push_cached(
-                    pushes, count, first, indices, growth, local, node, exponent, residue, queue, share, start, end
+                    pushes, count, first, indices, growth, weights,
+                    local, node, exponent, residue, queue, share, start, end,
                 )  # fmt: skip
             else:
                 count = _push(
-                    pushes, count, first, indices, growth, local, node, exponent, residue, queue, share, start, end
+                    pushes, count, first, indices, growth, weights,
+                    local, node, exponent, residue, queue, share, start, end,
                 )  # fmt: skip
         pi[known:count] = 0.0
         for i in range(count):
@@ -191,8 +131,15 @@ _ARGUMENTS = (
 )
 _GRAPH = UINT64, UNSIGNED_IDS, UINT64, FLOAT64, types.float64, types.uint64
 _GROWTH = types.Tuple((*[UINT64] * 4, *[writable(UINT64)] * 2))
-push_block = kernel(*_GRAPH, types.none, *_ARGUMENTS)(_push_block)
-push_block_of_grown = kernel(*_GRAPH, _GROWTH, *_ARGUMENTS)(_push_block)
+_WEIGHTS = types.Tuple([FLOAT32, FLOAT32, FLOAT64] * 2)
+# By whether the graph has grown, and whether it has weights.
+PUSH_BLOCK = {
+    (growth, weighted): kernel(
+        *_GRAPH, _GROWTH if growth else types.none, _WEIGHTS if weighted else types.none, *_ARGUMENTS
+    )(_push_block)
+    for growth in (False, True)
+    for weighted in (False, True)
+}
 
 
 @jitable
@@ -210,16 +157,20 @@ def _take_residues(count, weight, residue, pi, bound, queue, share):
 
 @jitable
 def _look_up_degrees(
-    pushes, rmax, indptr, indices, growth, node, bound, queue, share, start, end
+    pushes, rmax, indptr, indices, growth, weights, node, bound, queue, share, start, end
 ):  # fmt: skip
     """Keep in the queue what is above d · r_max, and fill in shares and neighbours; returns how many are kept."""
     kept = _0
     for i in range(pushes):
-        prefetch(indptr, node[queue[min(i + np.uint64(LOOK_UPS_AHEAD), pushes - _1)]])
+        later = node[queue[min(i + np.uint64(LOOK_UPS_AHEAD), pushes - _1)]]
+        prefetch(indptr, later)
+        if weights is not None:
+            prefetch(weights[1], later)
+            prefetch(weights[2], later)
         v, mass = np.uint64(node[queue[i]]), share[i]
         begin, stop = _row(indptr, growth, v)
         degree = stop - begin + _look_up_further(growth, v, kept) + _1
-        part = mass / degree
+        part = mass / _strength(growth, weights, v, degree)
         bound[queue[i]] = degree * rmax
         queue[kept], share[kept], start[kept], end[kept] = queue[i], part, begin, stop
         # A share may be so small that it is rounded to 0.
@@ -227,7 +178,7 @@ def _look_up_degrees(
     for i in range(kept, kept + np.uint64(PUSHES_AHEAD)):
         start[i] = end[i] = _0
     for i in range(min(kept, np.uint64(PUSHES_AHEAD))):
-        _prefetch_neighbors(indices, start[i])
+        _prefetch_neighbors(indices, weights, start[i])
     return kept
 
 
@@ -259,6 +210,49 @@ def _look_up_further(growth, v, i):
 
 
 @jitable
+def _strength(growth, weights, v, degree):
+    """The sum of a node's row of W̃."""
+    if weights is None:
+        return degree
+    loops, strengths, new_loops, new_strengths = weights[1], weights[2], weights[4], weights[5]
+    if growth is not None:
+        nodes = growth[0]
+        found = np.uint64(np.searchsorted(nodes, v))
+        if found < np.uint64(len(nodes)) and nodes[found] == v:
+            return new_strengths[found]
+        if v >= np.uint64(len(loops)):
+            return np.float64(new_loops[v - np.uint64(len(loops))])
+    return strengths[v]
+
+
+@jitable
+def _of_loop(growth, weights, v, mass):
+    """What a node passes to itself."""
+    if weights is None:
+        return mass
+    loops, new_loops = weights[1], weights[4]
+    if growth is not None and v >= np.uint64(len(loops)):
+        return mass * new_loops[v - np.uint64(len(loops))]
+    return mass * loops[v]
+
+
+@jitable
+def _of_entry(weights, j, mass):
+    """What the neighbour of a stored entry is passed."""
+    if weights is None:
+        return mass
+    return mass * weights[0][j]
+
+
+@jitable
+def _of_further(weights, j, mass):
+    """What a further neighbour is passed."""
+    if weights is None:
+        return mass
+    return mass * weights[3][j]
+
+
+@jitable
 def _further(growth, i):
     """The number of further neighbours at the i-th place of the queue."""
     if growth is None:
@@ -267,56 +261,62 @@ def _further(growth, i):
 
 
 @jitable
-def _prefetch_neighbors(indices, start):
+def _prefetch_neighbors(indices, weights, start):
     for line in range(LINES):  # as many for a short row: a branch on its length would often be mispredicted
         prefetch(indices, start + np.uint64(line * LINE))
+        if weights is not None:
+            prefetch(weights[0], start + np.uint64(line * LINE))
 
 
 @jitable
 def _push(
-    pushes, count, first, indices, growth, local, node, exponent, residue, queue, share, start, end
+    pushes, count, first, indices, growth, weights,
+    local, node, exponent, residue, queue, share, start, end,
 ):  # fmt: skip
     """Push all nodes of the queue: add their shares to r⁽ⁿ⁺¹⁾; returns how many nodes are reached by now."""
     ahead = np.uint64(EDGES_AHEAD)
     for i in range(pushes):
-        _prefetch_neighbors(indices, start[i + np.uint64(PUSHES_AHEAD)])
+        _prefetch_neighbors(indices, weights, start[i + np.uint64(PUSHES_AHEAD)])
         following = start[i + _1]
         for j in range(following, min(end[i + _1], following + ahead)):
             prefetch(local, indices[j])
         begin, stop, mass = start[i], end[i], share[i]
-        residue[queue[i]] += mass
+        residue[queue[i]] += _of_loop(growth, weights, np.uint64(node[queue[i]]), mass)
         if growth is not None:
             count, begin = _add_merged(
-                i, begin, mass, count, first, indices, growth, local, node, exponent, residue
+                i, begin, mass, count, first, indices, growth, weights, local, node, exponent, residue
             )  # fmt: skip
         middle = stop - min(ahead, stop - begin)
         for j in range(begin, middle):
             prefetch(local, indices[j + ahead])
-            count = _add(indices[j], mass, count, first, local, node, exponent, residue)
+            count = _add(indices[j], _of_entry(weights, j, mass), count, first, local, node, exponent, residue)
         for j in range(middle, stop):
-            count = _add(indices[j], mass, count, first, local, node, exponent, residue)
+            count = _add(indices[j], _of_entry(weights, j, mass), count, first, local, node, exponent, residue)
     return count
 
 
 @jitable
 def _push_cached(
-    pushes, count, first, indices, growth, local, node, exponent, residue, queue, share, start, end
+    pushes, count, first, indices, growth, weights,
+    local, node, exponent, residue, queue, share, start, end,
 ):  # fmt: skip
     """The same without prefetching."""
     for i in range(pushes):
         begin, stop, mass = start[i], end[i], share[i]
-        residue[queue[i]] += mass
+        residue[queue[i]] += _of_loop(growth, weights, np.uint64(node[queue[i]]), mass)
         if growth is not None:
             count, begin = _add_merged(
-                i, begin, mass, count, first, indices, growth, local, node, exponent, residue
+                i, begin, mass, count, first, indices, growth, weights, local, node, exponent, residue
             )  # fmt: skip
         for j in range(begin, stop):
-            count = _add(indices[j], mass, count, first, local, node, exponent, residue)
+            count = _add(indices[j], _of_entry(weights, j, mass), count, first, local, node, exponent, residue)
     return count
 
 
 @jitable
-def _add_merged(i, begin, mass, count, first, indices, growth, local, node, exponent, residue):
+def _add_merged(
+    i, begin, mass, count, first, indices, growth, weights, local, node, exponent, residue
+):  # fmt: skip
     """Add to the residues of the i-th node's further neighbours and of those that stand before them.
 
     Returns how many nodes have a local index, and where the other neighbours begin.
@@ -324,8 +324,8 @@ def _add_merged(i, begin, mass, count, first, indices, growth, local, node, expo
     neighbors, places = growth[2], growth[3]
     for j in range(growth[4][i], growth[5][i]):
         for k in range(begin, places[j]):
-            count = _add(indices[k], mass, count, first, local, node, exponent, residue)
-        count = _add(neighbors[j], mass, count, first, local, node, exponent, residue)
+            count = _add(indices[k], _of_entry(weights, k, mass), count, first, local, node, exponent, residue)
+        count = _add(neighbors[j], _of_further(weights, j, mass), count, first, local, node, exponent, residue)
         begin = places[j]
     return count, begin
 

@@ -292,7 +292,7 @@ def test_two_saves_are_byte_identical(tmp_path):
     assert first == second
     assert set(first) == {
         "indptr.npy", "indices.npy", "features.npy", "labels.npy", "classes.json", "node_ids.parquet", "graph.json",
-        "features.json",
+        "features.json", "adjacency.json",
     }  # fmt: skip
 
 

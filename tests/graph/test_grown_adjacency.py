@@ -50,5 +50,5 @@ def test_the_fingerprint_tells_growths_apart():
 @pytest.mark.parametrize("bad", [-1, 4])
 def test_an_edge_to_a_node_that_is_not_there_is_refused(bad):
     base, _ = build_adjacency(np.array([[0], [1]]), 3)
-    with pytest.raises(ArgumentError, match=f"an edge names node {bad}; expected numbers from 0 to 3"):
+    with pytest.raises(ArgumentError, match=f"an edge names node {bad}; expected ids from 0 to 3"):
         grow(base, np.array([[0], [bad]]), 4)

@@ -265,8 +265,9 @@ def kernels_of_the_package():
     for module_info in pkgutil.walk_packages(grandplus.__path__, "grandplus."):
         if not module_info.name.endswith("__main__"):
             for name, value in vars(importlib.import_module(module_info.name)).items():
-                if isinstance(value, Kernel):
-                    yield f"{module_info.name}.{name}", value.function
+                for held in value.values() if isinstance(value, dict) else [value]:
+                    if isinstance(held, Kernel):
+                        yield f"{module_info.name}.{name}", held.function
 
 
 def called_functions(function):

@@ -10,7 +10,7 @@ from grandplus.graph.adjacency import Adjacency, as_adjacency
 from grandplus.propagation import gfpush as module
 from grandplus.propagation import push
 from grandplus.propagation.gfpush import Pushed, RowPusher
-from grandplus.propagation.push import Workspace
+from grandplus.propagation.workspace import Workspace
 from grandplus.runtime.errors import ArgumentError
 
 LARGER = seeded(300, 2000)
