@@ -57,54 +57,73 @@ def add(commands: Any) -> None:
     parser.set_defaults(run=run, experiment_follows=True)
 
 
-def add_reading(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say how files are read."""
-    parser.add_argument("--format", help="format of the files, where they leave it open")
-    parser.add_argument(
-        "--features",
-        metavar="KIND",
-        help=f"scaling of the features, or what is made from the graph: {_values('features')}; "
-        "with import --grow, the file with the features of the new nodes, if they are not in their table",
-    )
+def add_reading(parser: argparse.ArgumentParser) -> tuple[str, ...]:
+    """Add the options that say how files are read; returns their names."""
     tables = parser.add_argument_group("tables", "a column is its name, or its number from 1")
-    tables.add_argument("--edges", metavar="NAME", help="name of the file, or variable, that holds the edges")
-    tables.add_argument("--nodes", metavar="NAME", help="name of the file that holds the labels")
-    tables.add_argument(
-        "--ends", type=_column, nargs=2, metavar=COLUMN, help="columns that hold the two ends of an edge"
-    )
-    words = f"column that holds the ids of the nodes, or {NO_IDS}, if line i has the label of node i, from 0"
-    tables.add_argument("--id", type=_column, metavar=COLUMN, help=words)
-    tables.add_argument(
-        "--label", type=_column, metavar=COLUMN, help="name of the column, attribute or variable that holds the class"
-    )
-    tables.add_argument(
-        "--header",
-        metavar="yes|no",
-        help="whether the first line is a header, where the ids leave it open",
-    )
-    tables.add_argument(
-        "--ignore",
-        type=_column,
-        metavar=COLUMN,
-        action="append",
-        help="column that is no feature; the option may be repeated",
-    )
-    tables.add_argument(
-        "--na",
-        metavar="VALUE",
-        action="append",
-        help="label that means unknown, in place of the usual ones; the option may be repeated",
-    )
-    tables.add_argument(
-        "--decimal",
-        metavar="MARK",
-        help="mark before the fraction of a number, '.' or ','; default: what the cells show",
-    )
-    tables.add_argument(
-        "--weights",
-        metavar="ignore",
-        help="what to do with edge weights: every edge counts once, and they are left out",
-    )
+    actions = [
+        parser.add_argument("--format", help="format of the files, where they leave it open"),
+        parser.add_argument(
+            "--features",
+            metavar="KIND",
+            help=f"scaling of the features, or what is made from the graph: {_values('features')}",
+        ),
+        parser.add_argument(
+            "--direction",
+            metavar="KIND",
+            help="which edges of a node count: all, those that start at it or those that end at it: "
+            f"{_values('direction')}",
+        ),
+        tables.add_argument("--edges", metavar="NAME", help="name of the file, or variable, that holds the edges"),
+        tables.add_argument("--nodes", metavar="NAME", help="name of the file that holds the labels"),
+        tables.add_argument(
+            "--ends", type=_column, nargs=2, metavar=COLUMN, help="columns that hold the two ends of an edge"
+        ),
+        tables.add_argument(
+            "--id",
+            type=_column,
+            metavar=COLUMN,
+            help=f"column that holds the ids of the nodes, or {NO_IDS}, if line i has the label of node i, from 0",
+        ),
+        tables.add_argument(
+            "--label",
+            type=_column,
+            metavar=COLUMN,
+            help="name of the column, attribute or variable that holds the class",
+        ),
+        tables.add_argument(
+            "--header", metavar="yes|no", help="whether the first line is a header, where the ids leave it open"
+        ),
+        tables.add_argument(
+            "--ignore",
+            type=_column,
+            metavar=COLUMN,
+            action="append",
+            help="column that is no feature; the option may be repeated",
+        ),
+        tables.add_argument(
+            "--na",
+            metavar="VALUE",
+            action="append",
+            help="label that means unknown, in place of the usual ones; the option may be repeated",
+        ),
+        tables.add_argument(
+            "--decimal",
+            metavar="MARK",
+            help="mark before the fraction of a number, '.' or ','; default: what the cells show",
+        ),
+        tables.add_argument(
+            "--weights",
+            metavar="use|ignore",
+            help="whether a walk follows edges by their share of weight, or every edge counts once",
+        ),
+        tables.add_argument(
+            "--weight",
+            type=_column,
+            metavar=COLUMN,
+            help="column or attribute of edges that holds the weights; default: by its name, or the only one",
+        ),
+    ]
+    return tuple(action.dest for action in actions)
 
 
 def _values(key: str) -> str:
@@ -201,6 +220,7 @@ def reading_of(arguments: argparse.Namespace, lists: dict[str, Path]) -> Reading
         "na": arguments.na,
         "decimal": arguments.decimal,
         "weights": arguments.weights,
+        "weight": arguments.weight,
         **{part: file.name for part, file in lists.items()},
     }
     reading: Reading = checked_as(Reading, given, where=OPTIONS)
@@ -222,6 +242,7 @@ def _choices(arguments: argparse.Namespace) -> Choices:
 
     return Choices(
         features=arguments.features,
+        direction=arguments.direction,
         split=arguments.split,
         train_per_class=arguments.train_per_class,
         val_per_class=arguments.val_per_class,

@@ -21,20 +21,6 @@ if TYPE_CHECKING:
     from grandplus.graph.graph import Graph
     from grandplus.suggestion.suggest import Suggestions
 
-READING = (
-    "format",
-    "features",
-    "edges",
-    "nodes",
-    "ends",
-    "id",
-    "label",
-    "header",
-    "ignore",
-    "na",
-    "decimal",
-    "weights",
-)
 EXAMPLE = """example:
   grandplus suggest 50 edges.csv nodes.csv --out first.txt    of files that have no label yet
   grandplus suggest 50 --out next.txt                         of the graph in data/graph, after a run on it
@@ -70,8 +56,7 @@ def add(commands: Any) -> None:
         default=[],
         help="list of ids, as --out writes it, that will be labelled too: they count as labelled; may be repeated",
     )
-    add_reading(parser)
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, reading=add_reading(parser))
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -114,7 +99,11 @@ def _graph_of_files(arguments: argparse.Namespace) -> Graph:
     with errors_name_options():
         read = reading_of(arguments, {})
         graph, unused = graph_of_files(
-            arguments.files, read=read, file_format=arguments.format, features=arguments.features
+            arguments.files,
+            read=read,
+            file_format=arguments.format,
+            features=arguments.features,
+            direction=arguments.direction,
         )
     if unused:
         print(f"not used: {', '.join(unused)}", file=sys.stderr)
@@ -130,7 +119,7 @@ def _check_new(file: Path | None) -> None:
 
 
 def _check_reading(arguments: argparse.Namespace) -> None:
-    given = [name for name in READING if getattr(arguments, name)]
+    given = [name for name in arguments.reading if getattr(arguments, name)]
     if given and not arguments.files:
         raise ArgumentError(f"--{given[0]} is given without a file", expected="it beside files that are to be read")
 

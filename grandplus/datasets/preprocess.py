@@ -8,13 +8,14 @@ from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import Expect
 from grandplus.graph.adjacency import Adjacency, build_adjacency
 from grandplus.graph.drawing import make_splits
+from grandplus.graph.entries import Direction, directed_edges
 from grandplus.graph.features import Features, zero_rows
 from grandplus.graph.fitted import OF_NEIGHBORS, RAW_ROWS, STANDARDIZED, FittedFeatures
 from grandplus.graph.graph import Graph
 from grandplus.graph.settings import Preprocess
 from grandplus.graph.splits import Splits
 from grandplus.runtime import environment
-from grandplus.runtime.errors import GrandPlusError
+from grandplus.runtime.errors import GrandPlusError, argument_errors
 from grandplus.runtime.sizes import size_text
 
 
@@ -27,7 +28,7 @@ def preprocess(
     name: str = "the graph",
     expect: Expect | None = None,
 ) -> tuple[Graph, Splits]:
-    """Symmetrise, merge, normalise and split.
+    """Symmetrise or direct, merge, normalise and split.
 
     Parameters
     ----------
@@ -53,14 +54,21 @@ def preprocess(
         There is no edge, there are no features or fewer than two classes, or the counts are not the expected ones.
     """
     _check_classes(raw, name)
-    graph = graph_of(raw, settings.features, name=name, expect=expect)
+    graph = graph_of(raw, settings.features, direction=settings.direction, name=name, expect=expect)
     splits = make_splits(
         raw.labels, settings, raw.splits, seed=seed, trials=trials, classes=raw.classes, node_ids=raw.node_ids
     )
     return graph, splits
 
 
-def graph_of(raw: RawGraph, scaling: str, *, name: str = "the graph", expect: Expect | None = None) -> Graph:
+def graph_of(
+    raw: RawGraph,
+    scaling: str,
+    *,
+    direction: Direction = "both",
+    name: str = "the graph",
+    expect: Expect | None = None,
+) -> Graph:
     """The graph alone, for which no label is needed.
 
     Parameters
@@ -68,6 +76,8 @@ def graph_of(raw: RawGraph, scaling: str, *, name: str = "the graph", expect: Ex
     raw : RawGraph
     scaling : str
         As ``preprocess.features`` has it.
+    direction : {"both", "out", "in"}
+        As ``preprocess.direction`` has it.
     name : str
         What to call the graph in an error.
     expect : Expect, optional
@@ -82,7 +92,10 @@ def graph_of(raw: RawGraph, scaling: str, *, name: str = "the graph", expect: Ex
     GrandPlusError
         There is no edge, there are no features, or the counts are not the expected ones.
     """
-    adjacency, facts = build_adjacency(raw.edges, raw.nodes)
+    with argument_errors(name):
+        edges, weights = directed_edges(raw.edges, raw.weights, raw.undirected, direction)
+        adjacency, facts = build_adjacency(edges, raw.nodes, weights, direction)
+    facts["merged_duplicates"] -= edges.shape[1] - raw.edges.shape[1]
     if not facts["edges"]:
         found = f"no edge joins two of {raw.nodes} nodes"
         raise GrandPlusError(found, where=name, expected="a graph with edges")

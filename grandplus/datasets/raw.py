@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grandplus.datasets.account import Account
+from grandplus.datasets.edge_weights import check_has_weights
 from grandplus.datasets.fetch.manifest import FILE, Manifest
 from grandplus.datasets.source import Reading, Source
 from grandplus.datasets.split_lists import listed_split
@@ -48,6 +49,10 @@ class RawGraph:
         others, "test".
     feature_names : list of str or None
         Of the columns of ``features``, where the files name them.
+    weights : float32 (E,) or None
+        Of the edges, where they are used; 0 is no edge.
+    undirected : bool or bool (E,)
+        Which edges have no direction, as the files say; elsewhere the first of the two ends is the start.
     account : Account
         What became of the lines, columns and values of the files.
     """
@@ -60,6 +65,8 @@ class RawGraph:
     node_ids: NDArray[Any]
     splits: list[dict[str, NDArray[np.int64]]]
     feature_names: list[str] | None = None
+    weights: NDArray[np.float32] | None = None
+    undirected: bool | NDArray[np.bool_] = False
     account: Account = field(default_factory=Account)
 
 
@@ -119,6 +126,7 @@ def read_files(folder: Path, file_format: str, files: list[str], source: Source,
     lists = id_lists(source.read)
     reader = importlib.import_module(READERS[file_format])
     graph: RawGraph = reader.read(folder, [name for name in files if name not in lists.values()], source, order)
+    check_has_weights(graph.weights, source.read, folder)
     if not lists:
         return graph
     split, accounts = listed_split({part: folder / name for part, name in lists.items()}, graph.node_ids)

@@ -56,7 +56,9 @@ class Reading(Section):
     parts: Column | None = None  # or one column that says train, val or test
     na: list[str] | None = None  # labels that mean unknown; null: what pandas reads as NA, ? and -1
     decimal: Literal[".", ","] | None = None  # of numbers in text; null: what all cells show
-    weights: Literal["ignore"] | None = None  # of edges; null: edges with weights are refused
+    # Of edges: left out, so that every edge counts once, or used; null: edges with weights are refused.
+    weights: Literal["ignore", "use"] | None = None
+    weight: Column | None = None  # column or attribute of edges that has them; null: by its name, or the only one
     header: Literal["yes", "no"] | None = None  # of tables, at import; a card names columns by words if there is one
     # Lines above the header or the first row of a table; not stated: those at the top that begin with # or %.
     skip: dict[FileName, Annotated[int, Field(ge=0)]] = Field(default={})

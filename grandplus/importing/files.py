@@ -44,12 +44,13 @@ class Choices:
 
     Attributes
     ----------
-    features, split, shortage : str or None
+    features, direction, split, shortage : str or None
     train_per_class, val_per_class : int, str or None
         A str is a number as a command line has it.
     """
 
     features: str | None = None
+    direction: str | None = None
     split: str | None = None
     train_per_class: int | str | None = None
     val_per_class: int | str | None = None
@@ -128,7 +129,12 @@ def import_files(
 
 
 def graph_of_files(
-    files: list[Path], *, read: Reading | None = None, file_format: str | None = None, features: str | None = None
+    files: list[Path],
+    *,
+    read: Reading | None = None,
+    file_format: str | None = None,
+    features: str | None = None,
+    direction: str | None = None,
 ) -> tuple[Graph, tuple[str, ...]]:
     """The graph of a user's files as an import sees it; no label is needed, and nothing is written.
 
@@ -140,6 +146,8 @@ def graph_of_files(
         As of `import_files`.
     features : str, optional
         Scaling of the features, or what is made from the graph; by default what suits them.
+    direction : {"both", "out", "in"}, optional
+        Which edges of a node count; by default both.
 
     Returns
     -------
@@ -155,8 +163,8 @@ def graph_of_files(
     name = "the graph"
     with gathered(files) as found:
         raw = _read(found, set(files), read or Reading(), file_format, name=name).raw
-        scaling = chosen_preprocess(raw, Choices(features=features)).features
-        return graph_of(raw, scaling, name=name), tuple(raw.account.unused)
+        chosen = chosen_preprocess(raw, Choices(features=features, direction=direction))
+        return graph_of(raw, chosen.features, direction=chosen.direction, name=name), tuple(raw.account.unused)
 
 
 class _Read(NamedTuple):

@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from grandplus.datasets.arrays.npz import CSR_PARTS
-from grandplus.datasets.formats.edges_npz import EDGES, FEATURE_NAMES, FEATURES, LABELS, NODE_IDS
+from grandplus.datasets.formats.edges_npz import EDGES, FEATURE_NAMES, FEATURES, LABELS, NODE_IDS, WEIGHTS
 from grandplus.datasets.in_memory.arrays import as_matrix
 from grandplus.datasets.in_memory.inputs import MASKS, Inputs, inputs_of
 from grandplus.datasets.in_memory.labels import numbered_labels
+from grandplus.datasets.source import Reading
+from grandplus.graph.entries import directed_edges
 from grandplus.importing.files import Choices, import_files
 from grandplus.pipeline.card import CATALOG, check_name
 from grandplus.runtime.errors import ArgumentError, GrandPlusError, path_in_errors
@@ -51,14 +53,14 @@ def save_dataset(
         that has them; by default the graph's ``y``, or the column or attribute with a usual name.
     masks : dict of str to array_like, optional
         "train_mask", "val_mask" and "test_mask", each (n,) or, for s splits, (n, s); by default the graph's own.
-    edge_weights : {None, "ignore"}
-        Whether a graph with edge weights is refused, or every edge counts once.
+    edge_weights : {None, "ignore", "use"}
+        Whether a graph with edge weights is refused, every edge counts once, or they are saved and used.
     replace : bool
         Whether a dataset of this name may be there.
     root : path
         Top of the checkout.
     **choices
-        features, split, train_per_class, val_per_class and shortage, as in the card's ``preprocess``.
+        features, direction, split, train_per_class, val_per_class and shortage, as in the card's ``preprocess``.
 
     Returns
     -------
@@ -80,6 +82,7 @@ def save_dataset(
         if choice not in known:
             raise ArgumentError(f"save_dataset knows no {choice}", expected=f"one of {', '.join(known)}")
     inputs = inputs_of(graph, X, y, edge_weights=edge_weights)
+    directed_edges(inputs.edges, None, inputs.undirected, choices.get("direction") or "both")  # which checks it
     arrays = _arrays(inputs, inputs.masks if masks is None else masks)
     folder = root / OWN / f".{name}.partial"  # the dataset that is replaced stays as it is until all is checked
     shutil.rmtree(folder, ignore_errors=True)  # of a process that was killed
@@ -88,7 +91,10 @@ def save_dataset(
         file = folder / f"{name}.npz"
         with path_in_errors(file):
             np.savez(file, **arrays)  # type: ignore[arg-type] # none is called allow_pickle
-        return import_files(name, [file], choices=Choices(**choices), replace=replace, root=root, into=root / OWN)
+        read = Reading(weights="use" if inputs.weights is not None else None)
+        return import_files(
+            name, [file], read=read, choices=Choices(**choices), replace=replace, root=root, into=root / OWN
+        )
     except GrandPlusError as error:
         error.where = str(error.where).replace(f"{folder}/", "")  # which is gone by now
         raise
@@ -99,6 +105,8 @@ def save_dataset(
 def _arrays(inputs: Inputs, masks: dict[str, Any]) -> dict[str, NDArray[Any]]:
     """What the format ``edges-npz`` has."""
     arrays = {EDGES: np.ascontiguousarray(inputs.edges.T, np.int64), LABELS: _labels(inputs)}
+    if inputs.weights is not None:
+        arrays[WEIGHTS] = inputs.weights
     if inputs.node_ids is not None:
         arrays[NODE_IDS] = inputs.node_ids
     if inputs.feature_names is not None:

@@ -22,8 +22,14 @@ from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Splits
 from grandplus.importing.reconciliation import Entries, reconciliation
 from grandplus.pipeline.settings import Settings
+from grandplus.runtime.sizes import counted
 
 _INDEX = re.compile(r"__index_level_\d+__")  # as pandas calls it in Parquet
+_WITHOUT_EDGE = {
+    "both": "nodes without an edge",
+    "out": "nodes at which no edge starts",
+    "in": "nodes at which no edge ends",
+}
 LISTED_CLASSES = 8  # at most
 MATLAB = "matlab"  # the format in which classes are counted from 1
 MIN_CLASSES_TO_DOUBT = 3  # of two classes 0 is one
@@ -65,6 +71,7 @@ def report(raw: RawGraph, graph: Graph, splits: Splits, settings: Settings, orde
         "format": settings.source.format + details,
         "nodes": f"{len(ids):,}, from {first} to {last}",
         "edges": _edges(raw, graph),
+        "weights": _weights(raw, graph),
         "homophily": homophily_text(homophily(graph)),
         "classes": classes_text(graph),
         "features": _features(raw, settings),
@@ -133,15 +140,45 @@ def _short(value: object) -> str:
     return "the index" if _INDEX.fullmatch(str(value)) else str(value)
 
 
+def _without_direction(raw: RawGraph) -> int:
+    return int(np.broadcast_to(raw.undirected, raw.edges.shape[1:]).sum())
+
+
+def _weights(raw: RawGraph, graph: Graph) -> str:
+    """The range of the weights that are used, and what was merged; nothing where edges have none."""
+    if raw.weights is None:
+        return ""
+    weights, facts = graph.adjacency.weights, graph.facts
+    none = facts.get("zero_weights", 0)
+    notes = [counted(none, "entry of weight 0 is no edge", "entries of weight 0 are no edges")] if none else []
+    if weights is None:
+        return "; ".join(["all are 1, so every edge counts once", *notes])
+    several, loops = facts["differing_weights"], facts["weighted_self_loops"]
+    if several:
+        text = counted(several, "edge has several weights", "edges have several weights")
+        notes.append(f"{text}, of which the largest counts")
+    if loops:
+        notes.append(f"{counted(loops, 'self-loop has a weight', 'self-loops have a weight')}, others have 1")
+    low, high = weights.entries.min(), weights.entries.max()
+    return "; ".join([f"from {low:g} to {high:g}; a walk follows edges by their share of weight", *notes])
+
+
 def _edges(raw: RawGraph, graph: Graph) -> str:
     entries = Entries.of(raw, graph)
     repeated, loops = entries.repeated, entries.loops
+    without = 0 if graph.adjacency.symmetric else _without_direction(raw)
+    one_way = {
+        "both": "found in one direction only, and taken for both",
+        "out": "found in one direction only, and followed from their first end to their second",
+        "in": "found in one direction only, and followed from their second end to their first",
+    }
     parts = {
-        "found in one direction only, and taken for both": entries.one_way,
+        one_way[graph.adjacency.direction]: entries.one_way - without,
         "found in both directions": entries.both_ways,
         "entry merged into one that it repeats"
         if repeated == 1
         else "entries merged into others, which they repeat": repeated,
+        "without a direction, and followed both ways": without,
         "self-loop dropped" if loops == 1 else "self-loops dropped": loops,
     }
     notes = "; ".join(f"{count:,} {what}" for what, count in parts.items() if count)
@@ -216,7 +253,7 @@ def _missing(raw: RawGraph, graph: Graph) -> str:
     parts = {
         what: facts["unlabelled_nodes"],
         "of the splits' places are left out, as they have none": listed,
-        "nodes without an edge": facts["isolated_nodes"],
+        _WITHOUT_EDGE[graph.adjacency.direction]: facts["isolated_nodes"],
         "nodes whose features are all 0": facts["zero_feature_rows"],
     }
     return "; ".join(f"{count:,} {what}" for what, count in parts.items() if count) or "nothing"

@@ -228,7 +228,7 @@ CASES: dict[str, tuple[dict[str, bytes], list[str], int, list[str]]] = {
     "h5ad: no HDF5": ({"c.h5ad": b"x"}, FEW, 2, ["c.h5ad: is no readable HDF5", "fetch it again"]),
     "h5ad: weights": (
         h5ad(weight=0.25), FEW, 2,
-        ["obsp/connectivities: joins neighbours with weights, like 0.25", "--w"],
+        ["obsp/connectivities: has an edge of weight 0.25", "--weights use, or"],
     ),
     "h5ad: no graph": (
         h5ad("obsp"), FEW, 2,

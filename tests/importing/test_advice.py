@@ -212,7 +212,7 @@ def test_further_columns_of_edges_are_not_all_weights(import_):
     code, out = import_(edges, nodes_of(label=LABELS, height=HEIGHTS))
     assert code == 2
     assert "edges.txt: has further columns: since; expected the two ends of an edge only" in out
-    assert "import it with --weights ignore to leave them out" in out
+    assert "import it with --weights use, or with --weights ignore to count every edge once" in out
 
 
 def test_strict_says_what_to_do_with_repeats(import_):

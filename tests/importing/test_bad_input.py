@@ -246,7 +246,7 @@ CASES: dict[str, tuple[dict[str, bytes], list[str], int, list[str]]] = {
     "one column": (tables(edges=b"1\n2\n"), FEW, 2, ["edges.csv: has one column", "for the ends of an edge"]),
     "weight column": (
         tables(edges=b"source,target,weight\n0,1,0.5\n"), FEW, 2,
-        ["edges.csv: has further columns: weight", "import it with --weights ignore"],
+        ["edges.csv: has further columns: weight", "import it with --weights use, or with --weights ignore"],
     ),
     "weight column, ignored": (tables(edges=b"source,target,weight\n0,1,0.5\n"), [*FEW, "--weights", "ignore"], 0,
                                ["edges     1, of 1 entries", "weights: ignore"]),

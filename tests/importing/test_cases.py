@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from own import run_import
+from scipy import sparse
 
 from grandplus.datasets.fetch.fetch import fetch
 from grandplus.datasets.raw import read
@@ -113,6 +114,25 @@ def test_the_card_learns_what_is_there_to_learn(tmp_path, monkeypatch, checkout)
     trained = fit(Task(graph, split, rows, seed=[0, 0]), options)
     right = trained.model.predict_proba(graph).argmax(axis=1) == graph.labels
     assert right[split.test].mean() > 0.88
+
+
+@pytest.mark.parametrize("direction", ["both", "out", "in"])
+def test_weights_and_directions_are_those_of_the_file(direction, tmp_path, monkeypatch, checkout):
+    said = ["--features", "adjacency", "--weights", "use", "--direction", direction]
+    assert run_import(monkeypatch, checkout, "mine", *files_of("nettack_polblogs"), *said) == 0
+    settings, graph, rows, split = imported(checkout, tmp_path / "raw")
+    with np.load(CASES / "nettack_polblogs" / "polblogs.npz") as held:
+        links = sparse.csr_array((held["adj_data"], held["adj_indices"], held["adj_indptr"]), shape=held["adj_shape"])
+    links = links.toarray().astype(float)  # from the one that links to the one that is linked to
+    weights = {"both": np.maximum(links, links.T), "out": links, "in": links.T}[direction]
+    weights[np.diag_indices_from(weights)] += np.diag(weights) == 0
+    walk = weights / weights.sum(axis=1, keepdims=True)
+    pi = sum(w * np.linalg.matrix_power(walk, n) for n, w in enumerate(rows.info.weights))
+    missing = np.abs(pi[rows.node] - rows.to_csr().toarray()).sum(axis=1)
+    np.testing.assert_allclose(rows.l1_error, missing, atol=1e-5)
+    options = settings.train.model_copy(update={"max_epochs": 3, "warmup": 1})
+    probabilities = fit(Task(graph, split, rows, seed=[0, 0]), options).model.predict_proba(graph)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1, rtol=1e-5)
 
 
 @pytest.mark.parametrize("case", UNCHOSEN)

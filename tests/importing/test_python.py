@@ -157,7 +157,7 @@ def test_masks(checkout):
         (
             data(edge_attr=np.ones(NODES)),
             {},
-            "edge_weight or edge_attr; expected edges without weights, as the method has none; say edge_weights=",
+            "edge_weight or edge_attr; expected edges without weights; say edge_weights=",
         ),
         (2 * ring(), {"y": Y}, "adjacency: has an edge of weight 2"),
         (data(x=None), {}, "the data has no features"),
@@ -176,7 +176,11 @@ def test_masks(checkout):
             "graph is a str; expected a scipy sparse matrix or an array",
         ),
         (data(), {"masks": {"train": MASK}}, "masks has 'train'; expected train_mask, val_mask, test_mask"),
-        (data(), {"split_by": 1}, "save_dataset knows no split_by; expected one of features, split, train_per_class"),
+        (
+            data(),
+            {"split_by": 1},
+            "save_dataset knows no split_by; expected one of features, direction, split, train_per_class",
+        ),
         (data(), {"features": "l2"}, "features is 'l2'; expected 'row-normalize'"),
     ],
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import tokenize
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from pathlib import Path, PurePosixPath
 from typing import Any, NoReturn
 
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from grandplus.datasets.edge_weights import weights_read
 from grandplus.datasets.source import Source
 from grandplus.graph.adjacency import INT32_IDS
 from grandplus.graph.features import as_floats
@@ -119,26 +120,27 @@ def read_npy(file: Path) -> NDArray[Any]:
         raise GrandPlusError(f"is no readable array: {error}", where=file) from None
 
 
-def edges_of(adjacency: Any, source: Source, where: object) -> NDArray[Any]:
-    """The entries of an adjacency that are not 0.
+def edges_of(adjacency: Any, source: Source, where: object) -> tuple[NDArray[Any], NDArray[np.float32] | None]:
+    """The entries of an adjacency that are not 0, and their weights if these are used.
 
     Parameters
     ----------
     adjacency : (n, n) scipy sparse
         Its indices are checked.
     source : Source
-        ``source.read.weights`` says whether weights are ignored.
+        ``source.read.weights`` says what becomes of weights.
     where : object
         What to call the matrix in an error.
 
     Returns
     -------
-    int32 (2, E), or int64 if the ids need it
+    edges : int32 (2, E), or int64 if the ids need it
+    weights : float32 (E,) or None
 
     Raises
     ------
     GrandPlusError
-        It is of another kind or not square, an index is out of range, or it has weights that are not to be ignored.
+        It is of another kind or not square, an index is out of range, or it has weights that are refused.
     """
     if not sparse.issparse(adjacency):
         raise GrandPlusError(f"holds a {type(adjacency).__name__}", where=where, expected="a sparse matrix")
@@ -154,49 +156,11 @@ def edges_of(adjacency: Any, source: Source, where: object) -> NDArray[Any]:
         edges[1] = adjacency.indices
     else:
         raise GrandPlusError(f"is in format {adjacency.format}", where=where, expected="csr, csc or coo")
-    if source.read.weights is None:
-        other = np.flatnonzero((adjacency.data != 0) & (adjacency.data != 1))
-        if len(other):
-            raise_weighted(f"has an edge of weight {adjacency.data[other[0]]:g}", where)
-    return edges if adjacency.data.all() else edges[:, adjacency.data != 0]
-
-
-def raise_further_columns(columns: Iterable[object], where: object) -> NoReturn:
-    """Raise the error of an edge table that has more than the two ends, as weights or dates.
-
-    Parameters
-    ----------
-    columns : iterable
-        What the further ones are called.
-    where : object
-        The file.
-
-    Raises
-    ------
-    GrandPlusError
-    """
-    found = f"has further columns: {', '.join(map(str, columns))}"
-    expected = "the two ends of an edge only, as the method uses nothing else of edges"
-    fix = "import it with --weights ignore (source.read.weights in the card) to leave them out: every edge counts once"
-    raise GrandPlusError(found, where=where, expected=expected, fix=fix)
-
-
-def raise_weighted(found: str, where: object) -> NoReturn:
-    """Raise the error of edges that have weights.
-
-    Parameters
-    ----------
-    found : str
-        Which weights there are.
-    where : object
-        The file.
-
-    Raises
-    ------
-    GrandPlusError
-    """
-    fix = "import it with --weights ignore (source.read.weights in the card) to count every edge once"
-    raise GrandPlusError(found, where=where, expected="edges without weights, as the method has none", fix=fix)
+    weights = weights_read(adjacency.data, source.read, where)
+    if adjacency.data.all():
+        return edges, weights
+    kept = adjacency.data != 0
+    return edges[:, kept], None if weights is None else weights[kept]
 
 
 def check_compressed(

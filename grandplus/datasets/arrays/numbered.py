@@ -51,7 +51,7 @@ def numbered_graph(
         A part is damaged, or disagrees with the adjacency.
     """
     matrix = adjacency.read()
-    edges, nodes, entries = edges_of(matrix, source, adjacency.where), matrix.shape[0], matrix.nnz
+    (edges, weights), nodes, entries = edges_of(matrix, source, adjacency.where), matrix.shape[0], matrix.nnz
     del matrix  # it may be large, and so may the next part
     numbers, classes = labels_of(labels.read(), nodes, source, labels.where)
     return RawGraph(
@@ -62,6 +62,7 @@ def numbered_graph(
         classes=classes,
         node_ids=np.arange(nodes, dtype=np.int64),
         splits=[],
+        weights=weights,
         account=Account(
             (
                 FileAccount(Path(str(adjacency.where)).name, entries, "edges"),

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from grandplus.datasets.account import Account
 from grandplus.datasets.attributed.graph import AttributedGraph
-from grandplus.datasets.attributed.raw_graph import check_weights, unused_attributes, unused_of_edges
+from grandplus.datasets.attributed.raw_graph import unused_attributes, unused_of_edges, weights_of
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import Reading, Source
 from grandplus.datasets.tables.ids import as_numpy
@@ -58,7 +58,8 @@ def reading_beside(graph: AttributedGraph, others: dict[str, Path], asked: Readi
         reading = tables.recognise(files, _of_edge_table(asked, edges))
     if reading is None:
         return None
-    return reading.model_copy(update={"edges": graph.where.name, "ends": None})
+    kept = {"edges": graph.where.name, "ends": None, "weights": asked.weights, "weight": asked.weight}
+    return reading.model_copy(update=kept)
 
 
 def read_beside(graph: AttributedGraph, others: dict[str, Path], source: Source, tables: Tables) -> RawGraph:
@@ -82,9 +83,10 @@ def read_beside(graph: AttributedGraph, others: dict[str, Path], source: Source,
     Raises
     ------
     GrandPlusError
-        Edges have weights, a table names a node that the file lacks although it lists all, or a table is wrong.
+        Edges have weights that are refused, a table names a node that the file lacks although it lists all, or a table
+        is wrong.
     """
-    check_weights(graph, source.read)
+    weights = weights_of(graph, source.read)
     with _as_tables(graph, others) as (temporary, edges):
         how = source.model_copy(update={"read": _of_edge_table(source.read, edges)})
         raw = tables.read(temporary, [edges, *others], how)
@@ -95,12 +97,14 @@ def read_beside(graph: AttributedGraph, others: dict[str, Path], source: Source,
             expected = f"a node of {graph.where.name}, such as {', '.join(graph.ids[:2])}"
             where = others.get(source.read.nodes or "", graph.where)
             raise GrandPlusError(f"names node {other!r}", where=where, expected=expected)
-    account = _renamed(raw.account, edges, graph)
-    return replace(raw, edges=raw.edges[:, : graph.edges.shape[1]], account=account)
+    account = _renamed(raw.account, edges, graph, source.read)
+    return replace(
+        raw, edges=raw.edges[:, : graph.edges.shape[1]], weights=weights, undirected=graph.undirected, account=account
+    )
 
 
 def _of_edge_table(read: Reading, edges: str) -> Reading:
-    return read.model_copy(update={"edges": edges, "ends": _ENDS})
+    return read.model_copy(update={"edges": edges, "ends": _ENDS, "weights": None, "weight": None})
 
 
 @contextlib.contextmanager
@@ -128,7 +132,7 @@ def _as_tables(graph: AttributedGraph, others: dict[str, Path]) -> Iterator[tupl
             raise
 
 
-def _renamed(account: Account, edges: str, graph: AttributedGraph) -> Account:
+def _renamed(account: Account, edges: str, graph: AttributedGraph, how: Reading) -> Account:
     count = graph.edges.shape[1]
     files = tuple(
         replace(entry, file=graph.where.name, read=count, skipped=graph.skipped) if entry.file == edges else entry
@@ -137,6 +141,6 @@ def _renamed(account: Account, edges: str, graph: AttributedGraph) -> Account:
     return replace(
         account,
         files=files,
-        unused=(*account.unused, *unused_attributes(graph).values(), *unused_of_edges(graph)),
+        unused=(*account.unused, *unused_attributes(graph).values(), *unused_of_edges(graph, how)),
         dropped={**account.dropped, **graph.dropped},
     )

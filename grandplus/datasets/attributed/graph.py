@@ -43,6 +43,8 @@ class AttributedGraph:
         Lines that are no data, by the reason.
     unused : tuple of str
         What else the file holds that is not used.
+    undirected : bool or bool (E,)
+        Which edges have no direction, as the file says; elsewhere the first of the two ends is the start.
     dropped : dict of int
         What is left out, see `grandplus.datasets.account.Account`.
     """
@@ -56,6 +58,7 @@ class AttributedGraph:
     lists_all: bool = True
     skipped: Mapping[str, int] = field(default_factory=dict)
     unused: tuple[str, ...] = ()
+    undirected: bool | NDArray[np.bool_] = False
     dropped: Mapping[str, int] = field(default_factory=dict)
 
 

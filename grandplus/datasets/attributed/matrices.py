@@ -47,6 +47,7 @@ def matrix_graph(file: Path, matrix: Any, how: Reading, *, symmetric: bool = Fal
         {},
         np.stack([matrix.row[edge], matrix.col[edge]]).astype(np.int64),
         {} if (values == 1).all() else {"weight": values},
+        undirected=symmetric,
         dropped={"entries of 0": zeros} if zeros else {},
     )
 

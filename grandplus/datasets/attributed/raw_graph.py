@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from grandplus.datasets.account import OF_EDGES, Account, FileAccount
-from grandplus.datasets.arrays.checks import LARGEST_FEATURE, raise_no_feature, raise_weighted
+from grandplus.datasets.arrays.checks import LARGEST_FEATURE, raise_no_feature
 from grandplus.datasets.attributed.graph import (
     NUMBERS,
     VECTORS,
@@ -21,6 +21,7 @@ from grandplus.datasets.attributed.graph import (
     feature_columns,
     kind_of,
 )
+from grandplus.datasets.edge_weights import raise_several, raise_weighted, weights_read
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import Reading, Source
 from grandplus.datasets.tables.classes import class_numbers, unknown_labels
@@ -49,10 +50,10 @@ def raw_graph(graph: AttributedGraph, source: Source) -> RawGraph:
     Raises
     ------
     GrandPlusError
-        An attribute lacks, edges have weights, or a value is no id, class or feature; with the node.
+        An attribute lacks, edges have weights that are refused, or a value is no id, class or feature; with the node.
     """
     how = source.read
-    check_weights(graph, how)
+    weights = weights_of(graph, how)
     ids = _ids(graph, how)
     by_id = order_of(ids)
     position = np.empty(len(by_id), np.int64)
@@ -75,31 +76,60 @@ def raw_graph(graph: AttributedGraph, source: Source) -> RawGraph:
         node_ids=as_numpy(ids.take(pa.array(by_id))),
         splits=[],
         feature_names=names,
+        weights=weights,
+        undirected=graph.undirected,
         account=replace(account, unknown=unknown, unused=(*account.unused, *na)),
     )
 
 
-def check_weights(graph: AttributedGraph, how: Reading) -> None:
-    """Check that no edge has a weight other than 1, under a usual name of weights.
+def weights_of(graph: AttributedGraph, how: Reading) -> NDArray[np.float32] | None:
+    """The weights of edges, if they are used; an edge without one has 1.
 
     Parameters
     ----------
     graph : AttributedGraph
     how : Reading
-        ``weights`` says whether they are ignored.
+        ``weight`` names their attribute, which has a usual name by default; ``weights`` says what becomes of them.
+
+    Returns
+    -------
+    float32 (E,) or None
 
     Raises
     ------
     GrandPlusError
+        There are several such attributes, or weights that are refused.
     """
-    if how.weights is not None:
-        return
-    for name, values in graph.edge_attributes.items():
-        if name.lower() in WEIGHTS:
-            edge = next((row for row, value in enumerate(values) if value is not None and as_number(value) != 1), None)
-            if edge is not None:
-                start, end = (graph.ids[row] for row in graph.edges[:, edge])
-                raise_weighted(f"has {name} {values[edge]} on the edge of {start!r} and {end!r}", graph.where)
+    if how.weights == "ignore":
+        return None
+    found = None
+    for name in _weight_attributes(graph, how):
+        values = graph.edge_attributes[name]
+        numbers = [1 if value is None else as_number(value) for value in values]
+        wrong = next((row for row, number in enumerate(numbers) if number is None or not number >= 0), None)
+        other = next((row for row, number in enumerate(numbers) if number != 1), None)
+        edge = wrong if how.weights == "use" else other
+        if edge is not None:
+            start, end = (graph.ids[row] for row in graph.edges[:, edge])
+            text = f"has {name} {values[edge]} on the edge of {start!r} and {end!r}"
+            if how.weights is None:
+                raise_weighted(text, graph.where)
+            raise GrandPlusError(text, where=graph.where, expected="a number of at least 0")
+        found = np.array(numbers, float)
+    return None if found is None else weights_read(found, how, graph.where)
+
+
+def _weight_attributes(graph: AttributedGraph, how: Reading) -> list[str]:
+    """Those that may be the weights; at most one if weights are used."""
+    if how.weight is not None:
+        if str(how.weight) not in graph.edge_attributes:
+            found, held = f"has no attribute {how.weight} of edges", ", ".join(graph.edge_attributes) or "nothing"
+            raise GrandPlusError(found, where=graph.where, expected=f"one of {held}")
+        return [str(how.weight)]
+    names = [name for name in graph.edge_attributes if name.lower() in WEIGHTS]
+    if how.weights == "use" and len(names) > 1:
+        raise_several(names, graph.where)
+    return names
 
 
 def unused_attributes(graph: AttributedGraph) -> dict[str, str]:
@@ -118,21 +148,21 @@ def unused_attributes(graph: AttributedGraph) -> dict[str, str]:
     return {name: f"{graph.where.name}: {name}{reason}" for name, reason in reasons.items()}
 
 
-def unused_of_edges(graph: AttributedGraph) -> list[str]:
-    """What an account calls the attributes of edges, and all else that a file holds.
+def unused_of_edges(graph: AttributedGraph, how: Reading) -> list[str]:
+    """What an account calls the attributes of edges but the weights, and all else that a file holds.
 
     Parameters
     ----------
     graph : AttributedGraph
+    how : Reading
 
     Returns
     -------
     list of str
     """
-    return [
-        f"{graph.where.name}: {name}"
-        for name in (*(f"{key}{OF_EDGES}" for key in graph.edge_attributes), *graph.unused)
-    ]
+    used = _weight_attributes(graph, how) if how.weights == "use" else []
+    of_edges = [f"{key}{OF_EDGES}" for key in graph.edge_attributes if key not in used]
+    return [f"{graph.where.name}: {name}" for name in (*of_edges, *graph.unused)]
 
 
 def feature_matrix(columns: Mapping[str, Sequence[Any]], ids: Sequence[Any], where: object) -> NDArray[Any]:
@@ -200,9 +230,10 @@ def _features(graph: AttributedGraph, how: Reading, ids: pa.Array) -> tuple[NDAr
 def _account(graph: AttributedGraph, how: Reading, features: list[str] | None) -> Account:
     used = {how.id, how.label} | (set(graph.attributes) - set(how.ignore) if features is not None else set())
     unused = [title for name, title in unused_attributes(graph).items() if name not in used]
+    of_edges = unused_of_edges(graph, how)
     name = graph.where.name
     files = (
         FileAccount(name, len(graph.ids), "nodes"),
         FileAccount(name, graph.edges.shape[1], "edges", graph.skipped),
     )
-    return Account(files, unused=(*unused, *unused_of_edges(graph)), dropped=graph.dropped)
+    return Account(files, unused=(*unused, *of_edges), dropped=graph.dropped)

@@ -17,11 +17,11 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from grandplus.datasets.account import Account, FileAccount
-from grandplus.datasets.arrays.checks import raise_further_columns
 from grandplus.datasets.arrays.masks import splits_of
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import Reading, Source
 from grandplus.datasets.tables.classes import class_numbers
+from grandplus.datasets.tables.edge_weights import read_weights, weight_column
 from grandplus.datasets.tables.feature_files import vectors_of
 from grandplus.datasets.tables.ids import as_numpy, check_unique, ids_of, order_of, same_type
 from grandplus.datasets.tables.known_ids import known_rows, named_ids
@@ -41,9 +41,8 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
     See `grandplus.datasets.formats.Format`.
     """
     edges, nodes = _tables(folder, files)
-    others = [str(edges.named(column)) for column in range(edges.width) if edges.named(column) not in ENDS]
-    if others and source.read.weights is None:
-        raise_further_columns(others[:10], edges.file)
+    weight = weight_column(edges, [edges.column(end) for end in ENDS], source.read)
+    others = [name for column, name in enumerate(edges.names or []) if name not in ENDS and column != weight]
     label = source.read.label or LABEL
     starts, stops, ids = same_type(
         *ids_of(edges, [edges.column(end) for end in ENDS]), *ids_of(nodes, [nodes.column(NODE)])
@@ -54,6 +53,7 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
     labels, classes = _labels(nodes, label, len(ids), source)
     features = _features(nodes)
     masks = {part: _mask(nodes, name)[by_id] for part, name in MASKS.items() if name in (nodes.names or [])}
+    weights = read_weights(edges, weight, source.read)
     used = {NODE, label, FEATURES, *MASKS.values()}
     rows = [known_rows(end, ids, edges, nodes.file.name) for end in (starts, stops)]
     return RawGraph(
@@ -64,6 +64,7 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
         classes=classes,
         node_ids=as_numpy(ids),
         splits=splits_of(masks, len(ids), nodes.file),
+        weights=weights,
         account=Account(
             (
                 FileAccount(edges.file.name, len(starts), "edges", edges.skipped_lines()),

@@ -30,7 +30,7 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
     data, adjacency = _pair([folder / name for name in files]) or _raise_others(folder, files)
     check_npz(data, [FEATURES, LABELS, ROLES])
     matrix = read_scipy_npz(adjacency)
-    edges, nodes = edges_of(matrix, source, adjacency), matrix.shape[0]
+    (edges, weights), nodes = edges_of(matrix, source, adjacency), matrix.shape[0]
     entries = matrix.nnz
     del matrix  # it may be large, and so may the next part
     labels, classes = labels_of(read_npz(data, LABELS), nodes, source, f"{data}, {LABELS}")
@@ -43,6 +43,7 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
         classes=classes,
         node_ids=np.arange(nodes, dtype=np.int64),
         splits=[_split(read_npz(data, ROLES), nodes, f"{data}, {ROLES}")],
+        weights=weights,
         account=Account(
             (FileAccount(adjacency.name, entries, "edges"), FileAccount(data.name, nodes, "nodes")),
             unused=tuple(f"{data.name}, {key}" for key in others),

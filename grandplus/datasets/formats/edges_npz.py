@@ -1,8 +1,9 @@
 """One ``.npz`` with a list of edges and masks: the heterophilous-graphs collection, and what ``save_dataset`` writes.
 
 Keys: ``edges`` (E, 2), ``node_labels`` (n,), numbers or text, ``node_features`` (n, d), or as CSR
-``node_features_data``, ...; ``feature_names`` (d,) of text; ``node_ids`` (n,), whole numbers or text; and
-``train_masks``, ``val_masks`` and ``test_masks`` (splits, n). All but edges and labels are optional.
+``node_features_data``, ...; ``feature_names`` (d,) of text; ``node_ids`` (n,), whole numbers or text;
+``train_masks``, ``val_masks`` and ``test_masks`` (splits, n); ``edge_weights`` (E,). All but edges and labels are
+optional.
 """
 
 from __future__ import annotations
@@ -18,14 +19,15 @@ from grandplus.datasets.account import Account, FileAccount
 from grandplus.datasets.arrays.checks import described, features_of, labels_of, pick
 from grandplus.datasets.arrays.masks import splits_of
 from grandplus.datasets.arrays.npz import check_npz, keys_of, read_csr, read_npz
+from grandplus.datasets.edge_weights import weights_read
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import Reading, Source
 from grandplus.datasets.tables.classes import class_numbers
 from grandplus.runtime.errors import GrandPlusError
 
-EDGES, FEATURES, LABELS = "edges", "node_features", "node_labels"
+EDGES, FEATURES, LABELS, WEIGHTS = "edges", "node_features", "node_labels", "edge_weights"
 FEATURE_NAMES, NODE_IDS = "feature_names", "node_ids"
-_KEYS = {EDGES, FEATURES, LABELS, FEATURE_NAMES, NODE_IDS, "train_masks", "val_masks", "test_masks"}
+_KEYS = {EDGES, FEATURES, LABELS, WEIGHTS, FEATURE_NAMES, NODE_IDS, "train_masks", "val_masks", "test_masks"}
 
 
 def read(folder: Path, files: list[str], source: Source, order: Path | None = None) -> RawGraph:
@@ -56,6 +58,7 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
         )
     masks = {part: read_npz(file, key) for part in ("train", "val", "test") if (key := f"{part}_masks") in held}
     edges = _edges(read_npz(file, EDGES), nodes, f"{file}, {EDGES}")
+    weights = _weights(file, edges.shape[1], source.read) if WEIGHTS in held else None
     unused = [key for key in sorted(held) if not key.startswith(f"{FEATURES}_") and key not in _KEYS]
     return RawGraph(
         edges=edges,
@@ -66,6 +69,7 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
         node_ids=ids,
         splits=splits_of(masks, nodes, file),
         feature_names=_feature_names(file, features) if FEATURE_NAMES in held else None,
+        weights=weights,
         account=Account(
             (
                 FileAccount(f"{file.name}, {EDGES}", edges.shape[1], "edges"),
@@ -84,11 +88,11 @@ def recognise(files: list[Path], asked: Reading) -> Reading | None:
     return asked if len(files) == 1 and {EDGES, LABELS} <= keys_of(files[0]) else None
 
 
-def _names(file: Path, columns: int) -> list[str]:
-    names = read_npz(file, FEATURE_NAMES)
-    if names.shape != (columns,) or names.dtype.kind != "U":
-        raise GrandPlusError(f"is {described(names)}", where=f"{file}, {FEATURE_NAMES}", expected=f"{columns} texts")
-    return [str(name) for name in names.tolist()]
+def _weights(file: Path, edges: int, how: Reading) -> NDArray[np.float32] | None:
+    values, where = read_npz(file, WEIGHTS), f"{file}, {WEIGHTS}"
+    if values.shape != (edges,) or values.dtype.kind not in "biuf":
+        raise GrandPlusError(f"is {described(values)}", where=where, expected=f"{edges} numbers, one an edge")
+    return weights_read(values, how, where)
 
 
 def _node_ids(file: Path, nodes: int) -> NDArray[Any]:

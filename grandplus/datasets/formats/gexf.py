@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element
 
+import numpy as np
+
 from grandplus.datasets.attributed.files import called, read_graph, recognise_graph
 from grandplus.datasets.attributed.graph import AttributedGraph, attributed_graph
 from grandplus.datasets.attributed.xml import Declared, declared_by, needed, read_xml, the_graph, typed, with_joined
@@ -45,12 +47,14 @@ def parse(file: Path) -> AttributedGraph:
     graph = the_graph(read_xml(file, "gexf"), file)
     of_nodes, of_edges = _declared(graph, "node", file), _declared(graph, "edge", file)
     names, nodes, edges = _named(of_nodes), list(graph.iter("node")), list(graph.iter("edge"))
+    kinds = [edge.get("type") or (graph.get("defaultedgetype") or "undirected") for edge in edges]
     made = attributed_graph(
         file,
         ((needed(node, "id", file), _data(node, of_nodes, file) | _label(node, names)) for node in nodes),
         _edges(edges, of_edges, file),
         names=frozenset({names}),
         unused=_times([*nodes, *edges]),
+        undirected=np.array(kinds, object) != "directed",
     )
     return with_joined(made, of_nodes, of_edges)
 

@@ -61,7 +61,7 @@ def parse(file: Path) -> AttributedGraph:
         _check_whole_text(graph, file)
     nodes = ((str(node), attributes) for node, attributes in graph.nodes(data=True))
     edges = ((str(start), str(end), attributes) for start, end, attributes in graph.edges(data=True))
-    return attributed_graph(file, nodes, edges, names=frozenset({NAME}))
+    return attributed_graph(file, nodes, edges, names=frozenset({NAME}), undirected=not graph.is_directed())
 
 
 def _check_whole_text(graph: Any, file: Path) -> None:

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element
 
+import numpy as np
+
 from grandplus.datasets.account import DRAWING
 from grandplus.datasets.attributed.files import called, read_graph, recognise_graph
 from grandplus.datasets.attributed.graph import AttributedGraph, attributed_graph
@@ -49,7 +51,9 @@ def parse(file: Path) -> AttributedGraph:
     of_nodes, of_edges, drawn = _keys(tree, "node", file), _keys(tree, "edge", file), _drawings(tree)
     known = {key.get("id") for key in tree.iter("key")}
     nodes = ((needed(node, "id", file), _data(node, of_nodes, known, file)) for node in graph.iter("node"))
-    made = attributed_graph(file, nodes, _edges(graph, of_edges, known, file), unused=drawn)
+    default = "true" if graph.get("edgedefault") == "directed" else "false"
+    undirected = np.array([edge.get("directed", default) == "false" for edge in graph.iter("edge")], bool)
+    made = attributed_graph(file, nodes, _edges(graph, of_edges, known, file), unused=drawn, undirected=undirected)
     return with_joined(made, of_nodes, of_edges)
 
 

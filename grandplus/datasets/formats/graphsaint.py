@@ -38,7 +38,7 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
         if role not in held:
             raise GrandPlusError(f"holds {', '.join(files)}", where=folder, expected=f"a file {role}")
     matrix = read_scipy_npz(held[ADJACENCY])
-    edges, nodes = edges_of(matrix, source, held[ADJACENCY]), matrix.shape[0]
+    (edges, weights), nodes = edges_of(matrix, source, held[ADJACENCY]), matrix.shape[0]
     entries = matrix.nnz
     del matrix  # it may be large, and so may the next part
     labels, classes = _labels(held[CLASSES], nodes, source)
@@ -52,6 +52,7 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
         classes=classes,
         node_ids=np.arange(nodes, dtype=np.int64),
         splits=[_split(held[ROLES], nodes)] if ROLES in held else [],
+        weights=weights,
         account=Account(
             files=tuple(FileAccount(role, *counts[role]) for role in counts if role in held),
             unused=tuple(name for name in files if folder / name not in held.values()),

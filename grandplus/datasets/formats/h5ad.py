@@ -1,8 +1,8 @@
 """AnnData's ``.h5ad``: cells with features X, a neighbour graph in obsp, and labels in a column of obs.
 
 X is dense or sparse. The graph is ``obsp/connectivities``, or the only matrix in obsp; ``source.read.edges`` names
-another one. Its weights say how sure it is that two cells are neighbours; the method has none, so they have to be
-ignored in so many words. The class of a cell is in the column of obs that ``source.read.label`` names. It is read by
+another one. Its weights say how sure it is that two cells are neighbours; whether they are used or
+left out has to be said. The class of a cell is in the column of obs that ``source.read.label`` names. It is read by
 h5py, which is the extra ``h5ad``.
 """
 
@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from grandplus.datasets.account import Account, FileAccount, zero_weights
-from grandplus.datasets.arrays.checks import edges_of, features_of, pick, raise_weighted
+from grandplus.datasets.arrays.checks import edges_of, features_of, pick
 from grandplus.datasets.arrays.hdf5 import member, opened, read_array, read_sparse, read_strings, text_of
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import Reading, Source
@@ -49,7 +49,7 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
             fix = "call obs_names_make_unique() of the AnnData object, and write it again"
             raise GrandPlusError(found, where=f"{file}, obs", expected="a name for each cell", fix=fix)
         name = source.read.edges or _graph_name(_matrices(content, file), file)
-        edges, entries = _edges(content, name, nodes, source, file)
+        edges, weights, entries = _edges(content, name, nodes, source, file)
         labels, classes = np.full(nodes, -1), list[str]()
         if label is not None:
             where = f"{file}, obs/{label}"
@@ -71,6 +71,7 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
         node_ids=as_numpy(ids),
         splits=[],
         feature_names=feature_names,
+        weights=weights,
         account=Account(
             (FileAccount(f"{file.name}, obs", nodes, "cells"), FileAccount(f"{file.name}, {name}", entries, "edges")),
             unused=tuple(unused),
@@ -205,8 +206,8 @@ def _graph_name(names: list[str], file: Path) -> str:
     raise GrandPlusError(found, where=file, expected="one", fix="name it with --edges")
 
 
-def _edges(content: Any, name: str, nodes: int, source: Source, file: Path) -> tuple[NDArray[Any], int]:
-    """The edges of a graph in obsp, and how many entries it has."""
+def _edges(content: Any, name: str, nodes: int, source: Source, file: Path) -> tuple[NDArray[Any], Any, int]:
+    """The edges of a graph in obsp, their weights, and how many entries it has."""
     where = f"{file}, obsp/{name}"
     if name not in _matrices(content, file):
         expected = f"one of {', '.join(_matrices(content, file)) or 'nothing'}, which obsp holds"[:300]
@@ -214,10 +215,7 @@ def _edges(content: Any, name: str, nodes: int, source: Source, file: Path) -> t
     matrix = read_sparse(member(content["obsp"], name, where), where)
     if matrix.shape != (nodes, nodes):
         raise GrandPlusError(f"has shape {matrix.shape[0]} x {matrix.shape[1]}", where=where, expected=f"{nodes} cells")
-    weighted = np.flatnonzero((matrix.data != 0) & (matrix.data != 1))
-    if len(weighted) and source.read.weights is None:
-        raise_weighted(f"joins neighbours with weights, like {matrix.data[weighted[0]]:.4g}", where)
-    return edges_of(matrix, source, where), matrix.nnz
+    return *edges_of(matrix, source, where), matrix.nnz
 
 
 def _features(content: Any, nodes: int, file: Path) -> tuple[Any, list[str] | None]:

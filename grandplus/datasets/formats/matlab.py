@@ -57,7 +57,7 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
         how = source.model_copy(update={"read": source.read.model_copy(update={"edges": file.name})})
         return read_matrix_beside(graph, others, how, tables)
     matrix = _checked(read_variable(file, adjacency), f"{file}, {adjacency}")
-    edges, nodes = edges_of(matrix, source, f"{file}, {adjacency}"), matrix.shape[0]
+    (edges, weights), nodes = edges_of(matrix, source, f"{file}, {adjacency}"), matrix.shape[0]
     label = source.read.label
     if FACEBOOK in held and str(label) in COLUMNS:
         info = _local_info(file, nodes)
@@ -80,6 +80,7 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
         node_ids=np.arange(1, nodes + 1, dtype=np.int64),
         splits=[],
         feature_names=names,
+        weights=weights,
         account=Account(
             (FileAccount(file.name, nodes, "nodes"), FileAccount(file.name, edges.shape[1], "edges")),
             unused=tuple(f"{file.name}: {name}" for name in held if name not in used and f"{name}.A" not in used),

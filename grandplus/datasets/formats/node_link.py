@@ -86,7 +86,8 @@ def parse(file: Path) -> AttributedGraph:
     nodes, edges = (_rows(content, key, file) for key in (NODES, held[0]))
     key, ids, by_position = _ids(nodes, edges, file)
     listed = ((name, _without(node, key)) for name, node in zip(ids, nodes, strict=True))
-    return attributed_graph(file, listed, _edges(edges, ids if by_position else None, file))
+    undirected = content.get("directed") is False  # where nothing is said, edges are taken as they are listed
+    return attributed_graph(file, listed, _edges(edges, ids if by_position else None, file), undirected=undirected)
 
 
 def _edges(

@@ -26,9 +26,9 @@ from grandplus.datasets.arrays.checks import (
     features_of,
     labels_of,
     raise_multi_label,
-    raise_weighted,
 )
 from grandplus.datasets.arrays.npz import check_npz, keys_of, read_npz
+from grandplus.datasets.edge_weights import raise_several, raise_weighted, weights_read
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import Reading, Source
 from grandplus.datasets.tables.class_names import class_names
@@ -41,7 +41,7 @@ from grandplus.runtime.errors import GrandPlusError
 EDGES, LABELS, FEATURES, EDGE_FEATURES = "edge.csv", "node-label.csv", "node-feat.csv", "edge-feat.csv"
 COUNTS = ("num-node-list.csv", "num-edge-list.csv")
 DATA, DATA_LABELS = "data.npz", "node-label.npz"
-EDGE_ARRAY, FEATURE_ARRAY, LABEL_ARRAY = "edge_index", "node_feat", "node_label"
+EDGE_ARRAY, FEATURE_ARRAY, LABEL_ARRAY, WEIGHT_ARRAY = "edge_index", "node_feat", "node_label", "edge_feat"
 COUNT_ARRAYS = ("num_nodes_list", "num_edges_list")
 PARTS = {"train.csv": "train", "valid.csv": "val", "test.csv": "test"}
 SEVERAL_TYPES = ("num-node-dict.csv", "triplet-type-list.csv", "nodetype-has-feat.csv")  # of nodes or edges
@@ -63,6 +63,9 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
     if source.read.weights is None and EDGE_FEATURES in held:
         raise_weighted("has features of edges", held[EDGE_FEATURES])
     graph = _of_arrays(held, source) if DATA in held else _of_text(held, source)
+    if EDGE_FEATURES in held and source.read.weights == "use":
+        values = read_columns(held[EDGE_FEATURES], len(first_lines(held[EDGE_FEATURES])[0]), pa.float64())
+        graph = replace(graph, weights=_weights(values, graph.edges.shape[1], source.read, held[EDGE_FEATURES]))
     split = {part: _listed(held[role], graph.nodes) for role, part in PARTS.items() if role in held}
     if split and not {"train", "val"} <= set(split):
         expected = f"{', '.join(PARTS)}, each perhaps with .gz"
@@ -183,11 +186,28 @@ def _of_arrays(held: dict[str, Path], source: Source) -> RawGraph:
     weights = [name for name in others if name.startswith("edge_")]
     if weights and source.read.weights is None:
         raise_weighted(f"has features of edges: {', '.join(weights)}", data)
+    used = None
+    if source.read.weights == "use" and WEIGHT_ARRAY in others:
+        others.remove(WEIGHT_ARRAY)
+        used = _weights(read_npz(data, WEIGHT_ARRAY), pairs.shape[1], source.read, f"{data}, {WEIGHT_ARRAY}")
     account = Account(
         (FileAccount(data.name, pairs.shape[1], "edges"), FileAccount(label_file.name, nodes, "labels")),
         unused=tuple(f"{data.name}, {name}" for name in others),
     )
-    return _graph(_edges(pairs, nodes, f"{where}, column", 0), nodes, features, labels, classes, account)
+    graph = _graph(_edges(pairs, nodes, f"{where}, column", 0), nodes, features, labels, classes, account)
+    return replace(graph, weights=used)
+
+
+def _weights(values: NDArray[Any], edges: int, how: Reading, where: object) -> NDArray[np.float32] | None:
+    """The column of edge features that holds the weights: the one whose number, from 1, is given, or the only one."""
+    if values.ndim != 2 or len(values) != edges:
+        raise GrandPlusError(f"is {described(values)}", where=where, expected=f"{edges} rows, one an edge")
+    numbers = range(1, values.shape[1] + 1)
+    if how.weight is not None and how.weight not in numbers:
+        raise GrandPlusError(f"has no column {how.weight}", where=where, expected=f"1 to {values.shape[1]}")
+    if how.weight is None and len(numbers) != 1:
+        raise_several(numbers, where)
+    return weights_read(values[:, int(how.weight or 1) - 1], how, where)
 
 
 def _edges(pairs: NDArray[Any], nodes: int, where: str, first: int) -> NDArray[Any]:

@@ -15,6 +15,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from grandplus.datasets.attributed.files import called, read_graph, recognise_graph
 from grandplus.datasets.attributed.graph import AttributedGraph, as_number, attributed_graph
 from grandplus.datasets.attributed.text import read_text
@@ -82,6 +84,7 @@ class _Network:
     names: dict[int, str] = field(default_factory=dict)
     attributes: dict[int, dict[str, Any]] = field(default_factory=dict)
     edges: list[tuple[int, int, dict[str, Any]]] = field(default_factory=list)
+    arcs: list[bool] = field(default_factory=list)  # which of the edges have a direction
     rows: int = 0  # of a matrix
     relations: set[str] = field(default_factory=set)  # numbers of them, as in *Arcs :1 "likes"
 
@@ -95,15 +98,16 @@ class _Network:
 
 def parse(file: Path, partition: Path | None = None) -> AttributedGraph:
     """The graph that a file has, with its attributes, and the classes of a file beside it."""
-    network, comments = _Network(file), 0
+    network, comments, directed = _Network(file), 0, True
     section: Callable[[_Network, list[str], int], None] = _outside
     for number, line in enumerate(_LINE_ENDS.split(read_text(file, _MEMORY)), start=1):
         if not line.strip() or line.startswith("%"):
             comments += line.startswith("%")
         elif line.startswith("*"):
-            section = _section(network, line, number)
+            section, directed = _section(network, line, number), not line.lower().startswith("*edges")
         else:
             section(network, _words(line, number, file), number)
+            network.arcs += [directed] * (len(network.edges) - len(network.arcs))
     count = network.count or 0
     if network.rows not in (0, count):
         raise GrandPlusError(f"has {network.rows} rows of a matrix", where=file, expected=f"{count}")
@@ -118,6 +122,7 @@ def parse(file: Path, partition: Path | None = None) -> AttributedGraph:
         ((ids[start - 1], ids[end - 1], values) for start, end, values in network.edges),
         names=frozenset({NAME}),
         skipped={"comments": comments} if comments else {},
+        undirected=~np.array(network.arcs, bool),
         dropped={"relations that are merged into one": len(network.relations)} if len(network.relations) > 1 else {},
     )
 

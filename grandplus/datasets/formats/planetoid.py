@@ -68,6 +68,7 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
                 "test": np.sort(test),
             }
         ],
+        undirected=edges.shape[1] < listed.shape[1],
         account=Account(
             files=(FileAccount(file["graph"].name, listed.shape[1], "edges"),),
             both_directions=edges.shape[1] < listed.shape[1],

@@ -18,9 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grandplus.datasets.account import Account, FileAccount
-from grandplus.datasets.arrays.checks import described, features_of, labels_of, pick, raise_weighted
+from grandplus.datasets.arrays.checks import described, features_of, labels_of, pick
 from grandplus.datasets.arrays.masks import splits_of
 from grandplus.datasets.arrays.memory import check_declared
+from grandplus.datasets.edge_weights import raise_several, raise_weighted, weights_read
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import Reading, Source
 from grandplus.graph.adjacency import INT32_IDS
@@ -47,9 +48,6 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
     """
     file = pick(folder, files, next((suffix for suffix in SUFFIXES if files[0].endswith(suffix)), SUFFIXES[0]))
     held = _load(file)
-    weights = [name for name in WEIGHTS if held.get(name) is not None]
-    if weights and source.read.weights is None:
-        raise_weighted(f"has {' and '.join(weights)}", file)
     features = None if held.get(FEATURES) is None else _array(held[FEATURES], f"{file}, {FEATURES}")
     stored_labels = None if held.get(LABELS) is None else _array(held[LABELS], f"{file}, {LABELS}")
     pairs = _array(held.get(EDGES), f"{file}, {EDGES}")
@@ -59,6 +57,9 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
         labels, classes = labels_of(stored_labels, nodes, source, f"{file}, {LABELS}")
     masks = {part: _array(held[key], f"{file}, {key}") for part, key in MASKS.items() if held.get(key) is not None}
     used = {EDGES, FEATURES, LABELS, NODES, *MASKS.values()}
+    weights = _weights(held, pairs, source.read, file)
+    if weights is not None:
+        used |= set(WEIGHTS)
     return RawGraph(
         edges=_edges(pairs, nodes, f"{file}, {EDGES}"),
         nodes=nodes,
@@ -67,6 +68,7 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
         classes=classes,
         node_ids=np.arange(nodes, dtype=np.int64),
         splits=splits_of({part: mask.T for part, mask in masks.items()}, nodes, file),
+        weights=weights,
         account=Account(
             (FileAccount(file.name, pairs.shape[1], "edges"),),
             unused=tuple(f"{file.name}, {key}" for key in held if key not in used),
@@ -80,6 +82,25 @@ def recognise(files: list[Path], asked: Reading) -> Reading | None:
     See `grandplus.datasets.formats.Format`.
     """
     return asked if len(files) == 1 and files[0].suffix in SUFFIXES else None
+
+
+def _weights(held: dict[str, Any], pairs: NDArray[Any], how: Reading, file: Path) -> NDArray[np.float32] | None:
+    names = [name for name in WEIGHTS if held.get(name) is not None]
+    if how.weight is not None:
+        if str(how.weight) not in names:
+            raise GrandPlusError(f"has no {how.weight}", where=file, expected=f"one of {', '.join(names) or 'nothing'}")
+        names = [str(how.weight)]
+    if not names or how.weights == "ignore":
+        return None
+    if how.weights is None:
+        raise_weighted(f"has {' and '.join(names)}", file)
+    if len(names) > 1:
+        raise_several(names, file)
+    where = f"{file}, {names[0]}"
+    values = _array(held[names[0]], where)
+    if values.shape not in ((pairs.shape[1],), (pairs.shape[1], 1)):
+        raise GrandPlusError(f"is {described(values)}", where=where, expected=f"{pairs.shape[1]} numbers, one an edge")
+    return weights_read(values, how, where)
 
 
 def _load(file: Path) -> dict[str, Any]:

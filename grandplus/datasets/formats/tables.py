@@ -17,11 +17,11 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from grandplus.datasets.account import NOT_READ, Account, FileAccount, Ids
-from grandplus.datasets.arrays.checks import raise_further_columns
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import NO_IDS, Reading, Source
 from grandplus.datasets.tables import feature_files
 from grandplus.datasets.tables.classes import class_numbers, unknown_labels
+from grandplus.datasets.tables.edge_weights import read_weights, weight_column
 from grandplus.datasets.tables.ends import check_ends, ends_of_edges
 from grandplus.datasets.tables.features import read_columns
 from grandplus.datasets.tables.foreign import check_is_table
@@ -61,8 +61,10 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
     """
     how = source.read
     edges, columns = _edges(folder, how)
+    weight = weight_column(edges, columns, how)
     table = _node_table(folder, how)
     starts, stops, ids, dropped = _ids(edges, columns, table, how)
+    weights = read_weights(edges, weight, how)
     listed = len(ids)
     if table is not None:
         check_unique(ids, table)
@@ -102,6 +104,7 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
         edges,
         table,
         how,
+        weight=weight,
         entries=entries,
         nodes=listed,
         rows=listed if lists is None else len(lists.ids),
@@ -117,6 +120,7 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
         node_ids=as_numpy(ids.take(pa.array(by_id))),
         splits=[] if split is None else [{part: np.sort(position[rows]) for part, rows in split.items()}],
         feature_names=feature_names,
+        weights=weights,
         account=replace(account, unknown=unknown, unused=(*account.unused, *na), dropped=dropped),
     )
 
@@ -127,10 +131,6 @@ def _edges(folder: Path, how: Reading) -> tuple[Table, list[int]]:
     name = how.edges or _raise_unset("edges", folder)
     edges = look(folder / name, header=isinstance(first, str), skip=how.skip.get(name))
     ends = [edges.column(first), edges.column(second)]
-    others = [column for column in range(edges.width) if column not in (*ends, *edges.index)]
-    others = [column for column in others if not edges.is_empty(column)]
-    if others and how.weights is None:
-        raise_further_columns(map(edges.named, others[:10]), edges.file)
     return edges, ends
 
 
@@ -165,6 +165,7 @@ def _account(
     edges: Table,
     table: Table | None,
     how: Reading,
+    weight: int | None,
     entries: int,
     nodes: int,
     rows: int,
@@ -176,9 +177,9 @@ def _account(
     ``rows`` are those of a file of features, ``others`` the files that aren't read.
     """
     first, second = how.ends or _raise_unset("ends", edges.file)
-    used = {edges.file: {edges.column(first), edges.column(second)}}
+    used = {edges.column(first), edges.column(second), *([] if weight is None else [weight])}
     files = [FileAccount(how.edges or "", entries, "edges", edges.skipped_lines())]
-    unused = unused_columns(edges, used[edges.file])
+    unused = unused_columns(edges, used)
     if table is not None:
         files.append(FileAccount(how.nodes or "", nodes, "nodes", table.skipped_lines()))
         ignored = {table.column(column) for column in how.ignore}

@@ -15,14 +15,16 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from grandplus.datasets.attributed.graph import AttributedGraph
-from grandplus.datasets.attributed.raw_graph import check_weights
+from grandplus.datasets.attributed.raw_graph import weights_of
 from grandplus.datasets.growth.graphs import Added, added_by
 from grandplus.datasets.raw import READERS
 from grandplus.datasets.source import NO_IDS, Reading, Source
 from grandplus.datasets.tables import feature_files
 from grandplus.datasets.tables.classes import class_numbers
+from grandplus.datasets.tables.edge_weights import read_weights, weight_column
 from grandplus.datasets.tables.ends import ends_of_edges
 from grandplus.datasets.tables.features import read_columns
 from grandplus.datasets.tables.ids import check_unique, ids_of, same_type
@@ -31,6 +33,7 @@ from grandplus.datasets.tables.names import LABELS, ends_by_name, is_id
 from grandplus.datasets.tables.split_columns import columns_of_split
 from grandplus.datasets.tables.table import Table
 from grandplus.datasets.tables.text import is_called
+from grandplus.graph.entries import directed_edges
 from grandplus.graph.features import Features
 from grandplus.graph.fitted import RAW_ROWS
 from grandplus.graph.graph import Graph
@@ -107,12 +110,23 @@ def read_growth(
     added = Added() if nodes is None else _nodes(base, nodes, features, how)
     further = Added() if edges is None else _edges(base, edges, how)
     with argument_errors(nodes or ""):  # one by one, so that an error names the file that it is in
-        grown = base.grown(added.ids, added.ends, added.features, added.labels)
+        grown = base.grown(added.ids, added.ends, added.features, added.labels, added.weights)
     with argument_errors(edges or ""):
         if edges is not None:
             ends = [first + second for first, second in zip(added.ends, further.ends, strict=True)]
-            grown = base.grown(added.ids, ends, added.features, added.labels)
+            weights = _joined(added, further)
+            grown = base.grown(added.ids, ends, added.features, added.labels, weights)
     return ReadGrowth(grown, list(added.unknown), added.dropped | further.dropped)
+
+
+def _joined(added: Added, further: Added) -> NDArray[np.float32] | None:
+    """The weights of both files' edges; None if neither file has any."""
+    parts = [part for part in (added, further) if part.ends[0]]
+    if all(part.weights is None for part in parts):
+        return None
+    return np.concatenate(
+        [np.ones(len(part.ends[0]), np.float32) if part.weights is None else part.weights for part in parts]
+    )
 
 
 def _of_graph(file: Path) -> AttributedGraph | None:
@@ -136,10 +150,9 @@ def _edges(base: Graph, file: Path, how: Reading) -> Added:
     """The ids at both ends of the edges, and the lines that are none."""
     graph = _of_graph(file)
     if graph is not None:
-        check_weights(graph, how)
-        return Added(
-            ends=[[graph.ids[row] for row in end] for end in graph.edges.tolist()], dropped=dict(graph.dropped)
-        )
+        pairs, weights = directed_edges(graph.edges, weights_of(graph, how), graph.undirected, base.adjacency.direction)
+        ids = [[graph.ids[row] for row in end] for end in pairs.tolist()]
+        return Added(ends=ids, weights=weights, dropped=dict(graph.dropped))
     table = _looked(file, how.ends or ())
     columns = [column for column in range(table.width) if column not in table.index]
     asked = [_found(table, end) for end in how.ends or ()]
@@ -155,8 +168,10 @@ def _edges(base: Graph, file: Path, how: Reading) -> Added:
     if further and how.weights is None:
         found = f"has further columns: {', '.join(map(str, further))}"
         raise GrandPlusError(found, where=file, expected="the two ends of an edge only", fix="leave the others out")
+    weight = weight_column(table, ends, how)
     pieces, dropped = ends_of_edges(table, ends, [], None)
-    return Added(ends=[column.to_pylist() for column in same_type(*pieces)], dropped=dropped)
+    ids = [column.to_pylist() for column in same_type(*pieces)]
+    return Added(ends=ids, weights=read_weights(table, weight, how), dropped=dropped)
 
 
 def _nodes(base: Graph, file: Path, beside: Path | None, how: Reading) -> Added:

@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from grandplus.datasets.attributed.graph import AttributedGraph, as_text, feature_columns
-from grandplus.datasets.attributed.raw_graph import check_weights, feature_matrix
+from grandplus.datasets.attributed.raw_graph import feature_matrix, weights_of
 from grandplus.datasets.source import Reading, Source
 from grandplus.datasets.tables.classes import class_numbers
 from grandplus.datasets.tables.names import LABELS
+from grandplus.graph.entries import directed_edges
 from grandplus.graph.features import Features
 from grandplus.graph.fitted import RAW_ROWS
 from grandplus.graph.graph import Graph
@@ -36,6 +38,8 @@ class Added:
         Columns, attributes or numbers that are no features of the graph.
     ends : list of two lists
         The ids at both ends of the new edges.
+    weights : float32 (E,) or None
+        Of the new edges.
     dropped : dict of int
         Lines that are no edges, by the reason.
     """
@@ -45,6 +49,7 @@ class Added:
     labels: list[str | None] | None = None
     unknown: Sequence[str] = ()
     ends: list[list[Any]] = field(default_factory=lambda: [[], []])
+    weights: NDArray[np.float32] | None = None
     dropped: dict[str, int] = field(default_factory=dict)
 
 
@@ -62,9 +67,10 @@ def added_by(graph: AttributedGraph, base: Graph, how: Reading) -> Added:
     Raises
     ------
     GrandPlusError
-        A new node lacks a feature of ``base``, a value is no number, or edges have weights.
+        A new node lacks a feature of ``base``, a value is no number, or edges have weights that are refused.
     """
-    check_weights(graph, how)
+    weights = weights_of(graph, how)
+    edges, weights = directed_edges(graph.edges, weights, graph.undirected, base.adjacency.direction)
     own = graph.attributes.get(str(how.id)) if how.id is not None else None
     ids = graph.ids if own is None else [as_text(value) or "" for value in own]
     new = np.flatnonzero(find_rows(base.node_ids, ids) < 0).tolist()
@@ -80,7 +86,8 @@ def added_by(graph: AttributedGraph, base: Graph, how: Reading) -> Added:
         None if base.fitted.kind in RAW_ROWS or not new else _features(graph, given, known, names),
         None if label is None else _labels(graph, label, new, base, how),
         [name for name in given if name not in known and name not in left_out],
-        [[ids[row] for row in end] for end in graph.edges.tolist()],
+        [[ids[row] for row in end] for end in edges.tolist()],
+        weights,
         dict(graph.dropped),
     )
 

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from grandplus.datasets.arrays.checks import features_of
-from grandplus.datasets.in_memory.edges import IGNORE, EdgeReader
+from grandplus.datasets.in_memory.edges import EdgeReader
 from grandplus.datasets.in_memory.frames import is_frame
 from grandplus.datasets.in_memory.ids import NodeIds
 from grandplus.datasets.in_memory.nodes import GivenNodes, given_nodes
@@ -31,6 +31,10 @@ class Inputs:
     ----------
     edges : ndarray of int, shape (2, E)
         Row numbers, with duplicates, self-loops and any direction.
+    weights : ndarray of float32, shape (E,), or None
+        Of the edges, where they are used.
+    undirected : bool
+        Whether edges have no direction, as the graph says.
     nodes : int
     features : ndarray or scipy.sparse.csr_array of float32, shape (n, d), or None
         All values are finite. float64 where float32 would lose the variance of a column. It may share memory with X.
@@ -45,6 +49,8 @@ class Inputs:
     """
 
     edges: NDArray[Any]
+    weights: NDArray[np.float32] | None
+    undirected: bool
     nodes: int
     features: Any
     feature_names: list[str] | None
@@ -53,13 +59,13 @@ class Inputs:
     masks: dict[str, Any]
 
 
-def inputs_of(graph: Any, X: Any = None, y: Any = None, *, edge_weights: str | None = None) -> Inputs:
+def inputs_of(graph: Any, X: Any = None, y: Any = None, *, edge_weights: Any = None) -> Inputs:
     """Read a graph, whichever library it comes from.
 
     Parameters
     ----------
     graph : object
-        One of these; every edge counts in both directions, and entries of a matrix that are 0 are no edges.
+        One of these; entries of a matrix that are 0 are no edges.
 
         - A scipy sparse matrix or an array or tensor (n, n): the adjacency.
         - An integer array or tensor (2, E): ``edge_index``, pairs of row numbers.
@@ -79,8 +85,10 @@ def inputs_of(graph: Any, X: Any = None, y: Any = None, *, edge_weights: str | N
     y : array_like, shape (n,), or str, optional
         Labels, or the name of the column of X or of the attribute of nodes that has them; by default the graph's ``y``,
         or the one column or attribute with a usual name, such as label or class.
-    edge_weights : {None, "ignore"}
-        Whether a graph may have edge weights, which are then left out.
+    edge_weights : {None, "ignore", "use"}
+        Whether edge weights are refused, left out or used: the values of a matrix, ``weight`` of networkx and igraph, a
+        column that is called like weights or the only further one, and ``edge_weight`` or an ``edge_attr`` of one
+        column.
 
     Returns
     -------
@@ -89,9 +97,9 @@ def inputs_of(graph: Any, X: Any = None, y: Any = None, *, edge_weights: str | N
     Raises
     ------
     ArgumentError
-        The graph is none of these; it has weights, and they are not to be ignored; an edge names an unknown node; X
-        holds something other than finite numbers, has another number of rows than the adjacency, or another index
-        than y; or which column or attribute is the class can't be told.
+        The graph is none of these; it has weights, and nothing says what becomes of them; an edge names an unknown
+        node; X holds something other than finite numbers, has another number of rows than the adjacency, or another
+        index than y; or which column or attribute is the class can't be told.
 
     Examples
     --------
@@ -99,20 +107,22 @@ def inputs_of(graph: Any, X: Any = None, y: Any = None, *, edge_weights: str | N
     >>> inputs.edges.tolist(), inputs.nodes
     ([[0, 1], [1, 2]], 3)
     """
-    if edge_weights not in (None, IGNORE):
-        raise ArgumentError(f"edge_weights is {edge_weights!r}", expected=f'None or "{IGNORE}"')
+    if edge_weights not in (None, "ignore", "use"):
+        raise ArgumentError(f"edge_weights is {edge_weights!r}", expected='None, "ignore" or "use"')
     data = graph if getattr(graph, "edge_index", None) is not None and not is_frame(graph) else None
     X = getattr(data, "x", None) if X is None else X
     y = getattr(data, "y", None) if y is None else y
     given = given_nodes(graph, X, y)
-    edges, nodes = EdgeReader(given.count, given.ids, edge_weights == IGNORE).read(graph)
+    found = EdgeReader(given.count, given.ids, edge_weights).read(graph)
     with argument_errors():
         values = given.values
-        features = None if values is None else features_of(_changeable(values), nodes, "X", _cells_of(given))
+        features = None if values is None else features_of(_changeable(values), found.nodes, "X", _cells_of(given))
     masks = {mask: getattr(data, mask, None) for mask in MASKS}
     return Inputs(
-        edges=edges,
-        nodes=nodes,
+        edges=found.edges,
+        weights=found.weights,
+        undirected=found.undirected,
+        nodes=found.nodes,
         features=features,
         feature_names=given.names,
         node_ids=None if given.ids is None else _node_ids(given.ids),

@@ -92,7 +92,7 @@ def text_columns(nodes: Table, columns: Sequence[int]) -> dict[int, str]:
     for pieces in nodes.pieces(doubtful) if doubtful else ():
         for column, piece in zip(doubtful, pieces, strict=True):
             counts[column] += _counts(piece)
-            if not _is_text(piece.type) and not _is_numeric(piece.type):
+            if not is_text(piece.type) and not _is_numeric(piece.type):
                 kinds[column] = str(piece.type)
     for column, (like, cells) in counts.items():
         if cells == 0:
@@ -158,18 +158,18 @@ class _Reader:
                 _raise_no_numbers(self.wrong[column], self.nodes, column, self.ids)
 
     def _numbers(self, piece: pa.Array, column: int, mark: str | None) -> Any:
-        if _is_text(piece.type):
+        if is_text(piece.type):
             self.texts.add(column)
             if column in self.unusual and mark is None:
                 return 0
-            piece = _decoded(piece)
+            piece = decoded(piece)
             try:
                 return piece.cast(pa.float64()) if mark is None else parsed(pc.utf8_trim_whitespace(piece), mark)
             except pa.ArrowInvalid:
                 self.unusual.add(column)
                 return 0
         try:
-            return _decoded(piece).cast(pa.float64(), safe=False)
+            return decoded(piece).cast(pa.float64(), safe=False)
         except pa.ArrowException:
             where = f"{self.nodes.file}, column {self.nodes.named(column)}"
             fix = "leave the column out: import with --ignore"
@@ -193,7 +193,7 @@ def _marks(nodes: Table, reader: _Reader, asked: str | None) -> dict[int, str]:
     found = dict.fromkeys(texts, Evidence())
     for pieces in nodes.pieces(texts) if texts else ():
         for column, piece in zip(texts, pieces, strict=True):
-            found[column] = evidence_of(pc.utf8_trim_whitespace(_decoded(piece)), found[column])
+            found[column] = evidence_of(pc.utf8_trim_whitespace(decoded(piece)), found[column])
     every = Evidence()
     for evidence in found.values():
         every |= evidence
@@ -226,15 +226,22 @@ def _shown(value: object) -> str:
 
 def _counts(piece: pa.Array) -> tuple[int, int]:
     """How many cells are like numbers, and how many hold anything."""
-    if not _is_text(piece.type):
+    if not is_text(piece.type):
         filled = len(piece) - piece.null_count
         return filled * _is_numeric(piece.type), filled
-    texts = pc.utf8_trim_whitespace(_decoded(piece).drop_null())
+    texts = pc.utf8_trim_whitespace(decoded(piece).drop_null())
     texts = texts.filter(pc.invert(pc.is_in(texts, value_set=pa.array(MISSING, texts.type))))
     return int(pc.sum(like_numbers(texts)).as_py() or 0), len(texts)
 
 
-def _is_text(kind: pa.DataType) -> bool:
+def is_text(kind: pa.DataType) -> bool:
+    """Whether a column of this type holds text.
+
+    Examples
+    --------
+    >>> is_text(pa.string()), is_text(pa.int8())
+    (True, False)
+    """
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
@@ -251,7 +258,14 @@ def _is_numeric(kind: pa.DataType) -> bool:
     )
 
 
-def _decoded(piece: pa.Array) -> pa.Array:
+def decoded(piece: pa.Array) -> pa.Array:
+    """A column in plain form, where it is held in a dictionary or as views.
+
+    Examples
+    --------
+    >>> decoded(pa.array(["a", "a"]).dictionary_encode()).to_pylist()
+    ['a', 'a']
+    """
     if pa.types.is_dictionary(piece.type):
         piece = piece.dictionary_decode()
     return piece.cast(pa.large_string()) if pa.types.is_string_view(piece.type) else piece

@@ -135,6 +135,17 @@ def is_no_end(name: str) -> bool:
     return any(word in WEIGHTS | _TIMES | _NO_ENDS for word in words)
 
 
+def is_weight(name: str) -> bool:
+    """Whether a column of an edge table is called as weights are.
+
+    Examples
+    --------
+    >>> [is_weight(name) for name in ("weight", "edge_weight", "callCount", "date")]
+    [True, True, True, False]
+    """
+    return any(word in WEIGHTS for word in _words(name))
+
+
 def is_id(name: str) -> bool:
     """Whether a column of a node table is called as ids are.
 

@@ -13,6 +13,7 @@ from grandplus.datasets.source import Reading
 from grandplus.graph.adjacency import build_adjacency
 from grandplus.graph.fitted import FittedFeatures
 from grandplus.graph.graph import Graph
+from grandplus.graph.merged import merged_adjacency
 from grandplus.runtime.errors import GrandPlusError
 
 RAW = np.array([[1, 0, 20], [3, 1, 40], [5, 0, 60]], np.float32)
@@ -223,3 +224,54 @@ def test_what_is_refused_of_a_file_of_a_graph(base, tmp_path, change, message):
         read_growth(base, tmp_path / "g.gexf", read=Reading(label="topic"))
     assert message in str(refused.value)
     assert "g.gexf" in str(refused.value)
+
+
+# --- Weights and directions ---------------------------------------------------------------------
+
+
+def of_edges(base, weights, direction):
+    adjacency, _ = build_adjacency(np.array([[0, 1], [1, 2]]), 3, weights, direction)
+    return Graph(adjacency, base.features, base.labels, base.classes, base.node_ids, fitted=base.fitted)
+
+
+WEIGHTED = "source,target,weight\nd,a,2\nc,d,3\nb,e,0.5\na,c,4\nd,d,6\n"
+
+
+@pytest.mark.parametrize("direction", ["both", "out", "in"])
+def test_later_edges_have_weights_and_a_direction(base, tmp_path, direction):
+    weighted = of_edges(base, [2, 0.25], direction)
+    graph = growth(weighted, tmp_path, NAMED, WEIGHTED, read=Reading(weights="use")).graph
+    ends = np.array([[0, 1, 3, 2, 1, 0, 3], [1, 2, 0, 3, 4, 2, 3]])
+    whole, _ = build_adjacency(ends, 5, [2, 0.25, 2, 3, 0.5, 4, 6], direction)
+    merged = merged_adjacency(graph.adjacency)
+    assert (merged.fingerprint, merged.direction) == (whole.fingerprint, direction)
+    assert graph.adjacency.strengths_of(np.arange(5)).tolist() == whole.strengths.tolist()
+
+
+def test_later_edges_of_a_graph_file_have_weights_and_a_direction(base, tmp_path):
+    graph = networkx.DiGraph([("a", "d"), ("d", "c")])
+    networkx.set_edge_attributes(graph, {("a", "d"): 3.0, ("d", "c"): 5.0}, "weight")
+    networkx.set_node_attributes(graph, {"d": {"age": 7, "old": 1, "pages": 10}})
+    networkx.write_graphml(graph, tmp_path / "later.graphml")
+    weighted = of_edges(base, [2, 0.25], "out")
+    grown = read_growth(weighted, tmp_path / "later.graphml", read=Reading(weights="use")).graph
+    whole, _ = build_adjacency(np.array([[0, 1, 0, 3], [1, 2, 3, 2]]), 4, [2, 0.25, 3, 5], "out")
+    assert merged_adjacency(grown.adjacency).fingerprint == whole.fingerprint
+
+
+def test_later_edges_without_weights_are_refused_where_edges_have_them(base, tmp_path):
+    weighted = of_edges(base, [2, 0.25], "both")
+    with pytest.raises(GrandPlusError, match=r"edges\.csv: the edges have no weights; expected one for each"):
+        growth(weighted, tmp_path, NAMED, read=Reading(weights="use"))
+
+
+def test_later_weights_of_edges_that_are_there_are_refused_if_they_differ(base, tmp_path):
+    weighted = of_edges(base, [2, 0.25], "both")
+    with pytest.raises(GrandPlusError, match=r"edges\.csv: the edge of rows 0 and 1 has weight 9; expected 2"):
+        growth(weighted, tmp_path, NAMED, WEIGHTED + "b,a,9\n", read=Reading(weights="use"))
+
+
+def test_later_weights_are_left_out_where_they_were_before(base, tmp_path):
+    plain = growth(base, tmp_path, NAMED, WEIGHTED, read=Reading(weights="ignore")).graph
+    assert plain.adjacency.weights is None
+    assert plain.facts["edges"] == 4

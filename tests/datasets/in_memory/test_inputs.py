@@ -193,8 +193,8 @@ def weighted(weight: float) -> Any:
 @pytest.mark.parametrize(
     ("graph", "words"),
     [
-        (2 * DENSE, "adjacency: has an edge of weight 2; expected edges without weights, as the method has none; say"),
-        (sp.csr_array(0.5 * DENSE), 'weight 0.5; .*; say edge_weights="ignore" to count every edge once'),
+        (2 * DENSE, "adjacency: has an edge of weight 2; expected edges without weights; say"),
+        (sp.csr_array(0.5 * DENSE), 'weight 0.5; .*; say edge_weights="use", or "ignore" to count every edge once'),
         (-DENSE, "has an edge of weight -1"),
         (weighted(3), "graph: the edge of 0 and 1 has a weight; expected edges without weights"),
         (SimpleNamespace(edge_index=RING, edge_weight=np.ones(4)), "the graph has edge_weight or edge_attr"),
