@@ -43,7 +43,7 @@ def read_arguments(graph: Any, X: Any, y: Any, parts: dict[str, Any], *, edge_we
         As ``fit`` has them.
     parts : dict
         ``train``, ``val`` and ``test``. If all are None, masks of the graph stand for them.
-    edge_weights : {None, "ignore"}
+    edge_weights : {None, "ignore", "use"}
 
     Returns
     -------
@@ -69,6 +69,8 @@ def read_arguments(graph: Any, X: Any, y: Any, parts: dict[str, Any], *, edge_we
         node_ids=np.arange(inputs.nodes),
         splits=public,
         feature_names=inputs.feature_names,
+        weights=inputs.weights,
+        undirected=inputs.undirected,
     )
     return Arguments(raw, classes, inputs)
 

@@ -35,7 +35,7 @@ from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Splits
 from grandplus.methods import training
 from grandplus.methods.protocol import Model, Scores, Task
-from grandplus.methods.registry import check_installed, method_of
+from grandplus.methods.registry import check_edges, check_installed, method_of
 from grandplus.methods.remaining import Course, Estimate
 from grandplus.methods.settings import MethodSettings
 from grandplus.prediction.calibration import HeldOut, mean_of
@@ -60,6 +60,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     _method: ClassVar[str]
 
     edge_weights: str | None
+    direction: Any
     verbose: bool
 
     def fit(
@@ -77,7 +78,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         graph : object
-            An edge counts in both directions. One of these:
+            An edge counts in both directions, unless ``direction`` says otherwise. One of these:
 
             - A scipy sparse matrix, array or tensor (n, n): the adjacency, of 0 and 1.
             - An integer array or tensor (2, E): an ``edge_index``, pairs of row numbers of X.
@@ -121,6 +122,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raw = arguments.raw
             seed, trials = sections.run.random_state, sections.run.trials
             prepared, splits = preprocess(raw, preprocessing_of(given, raw), seed=seed, trials=trials, name=name)
+            structure = prepared.adjacency
+            check_edges(self._method, weighted=structure.weights is not None, directed=not structure.symmetric)
         with named_as_parameters(), one_thread():
             pushing = suited_pushing(sections.pushing, given, prepared, splits) if sections.pushing else None
             settings = sections.method.model_copy(update=self.suited(prepared, splits, pushing))
@@ -255,7 +258,9 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """A graph that is given after ``fit``, with features scaled as then."""
         width = getattr(self, "n_features_in_", None)
         with named_as_parameters(), argument_errors(type(self).__name__):
-            return other_graph(graph, X, self.models_[0], width, edge_weights=self.edge_weights)
+            return other_graph(
+                graph, X, self.models_[0], width, edge_weights=self.edge_weights, direction=self.direction
+            )
 
     def _given(self) -> dict[str, Any]:
         """The parameters that are not None, by name; a method's settings by their own names."""

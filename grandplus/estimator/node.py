@@ -36,8 +36,12 @@ class NodeClassifier(GraphClassifier):
         How many models are trained; the prediction is the mean of their calibrated probabilities.
     random_state : int, RandomState or None, default=0
         The same number gives the same bytes on CPU. None takes a new number from numpy's global state for each fit.
-    edge_weights : {None, "ignore"}, default=None
-        Whether a graph with edge weights is refused, or every edge counts once.
+    edge_weights : {None, "ignore", "use"}, default=None
+        Whether a graph with edge weights is refused, every edge counts once, or a walk follows edges by their share of
+        weight.
+    direction : {"both", "out", "in"}, default="both"
+        Which edges of a node count, and so where a walk goes from it: all, in both directions; those that start at it;
+        or those that end at it.
     verbose : bool, default=False
         Whether progress is shown: a bar on a terminal, elsewhere a line every half minute.
     features : str, optional
@@ -107,6 +111,7 @@ class NodeClassifier(GraphClassifier):
         trials: int = 1,
         random_state: Any = 0,
         edge_weights: str | None = None,
+        direction: str = "both",
         verbose: bool = False,
         features: str | None = None,
         split: str = "per-class",
@@ -123,6 +128,7 @@ class NodeClassifier(GraphClassifier):
         self.trials = trials
         self.random_state = random_state
         self.edge_weights = edge_weights
+        self.direction = direction
         self.verbose = verbose
         self.features = features
         self.split = split

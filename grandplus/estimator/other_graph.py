@@ -9,6 +9,7 @@ import numpy as np
 
 from grandplus.datasets.in_memory.inputs import Inputs, inputs_of
 from grandplus.graph.adjacency import Adjacency, build_adjacency
+from grandplus.graph.entries import Direction, directed_edges
 from grandplus.graph.features import Features
 from grandplus.graph.fitted import OF_NEIGHBORS, RAW_ROWS, FittedFeatures
 from grandplus.graph.graph import Graph
@@ -16,7 +17,9 @@ from grandplus.methods.protocol import Model
 from grandplus.runtime.errors import ArgumentError
 
 
-def other_graph(graph: Any, X: Any, model: Model, width: int | None, *, edge_weights: str | None) -> Graph:
+def other_graph(
+    graph: Any, X: Any, model: Model, width: int | None, *, edge_weights: str | None, direction: Direction
+) -> Graph:
     """The graph that a trained model is to predict.
 
     Parameters
@@ -27,7 +30,8 @@ def other_graph(graph: Any, X: Any, model: Model, width: int | None, *, edge_wei
         It has what was fitted to the features.
     width : int or None
         How many columns X had in ``fit``; None if there was none.
-    edge_weights : {None, "ignore"}
+    edge_weights : {None, "ignore", "use"}
+    direction : {"both", "out", "in"}
 
     Returns
     -------
@@ -45,7 +49,8 @@ def other_graph(graph: Any, X: Any, model: Model, width: int | None, *, edge_wei
         X has columns with names that X in ``fit`` had not; they are ignored.
     """
     inputs = inputs_of(graph, X, edge_weights=edge_weights)
-    adjacency, facts = build_adjacency(inputs.edges, inputs.nodes)
+    edges, weights = directed_edges(inputs.edges, inputs.weights, inputs.undirected, direction)
+    adjacency, facts = build_adjacency(edges, inputs.nodes, weights, direction)
     fitted = FittedFeatures.from_json(model.preprocessing)
     features = fitted.transform(_raw(inputs, adjacency, fitted, width))
     unknown, ids = np.full(inputs.nodes, -1), np.arange(inputs.nodes)

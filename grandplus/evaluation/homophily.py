@@ -84,5 +84,7 @@ def homophily(graph: Graph) -> Homophily:
         starts = labels[np.searchsorted(indptr, entries, side="right") - 1]
         labelled = (starts >= 0) & (ends >= 0)
         same += int((labelled & (starts == ends)).sum())
-        ends_of += np.bincount(starts[labelled], minlength=len(ends_of))
-    return Homophily.of_counts(int(ends_of.sum()) // 2, same // 2, ends_of)  # each edge has an entry at both ends
+        for side in (starts,) if graph.adjacency.symmetric else (starts, ends):
+            ends_of += np.bincount(side[labelled], minlength=len(ends_of))
+    entries_of_each = 2 if graph.adjacency.symmetric else 1  # an edge of an undirected graph has one at both ends
+    return Homophily.of_counts(int(ends_of.sum()) // 2, same // entries_of_each, ends_of)

@@ -195,12 +195,14 @@ def normalized(adjacency: Adjacency) -> Tensor:
 
 def normalized_matrix(adjacency: Adjacency) -> Any:
     """Â: float32 (n, n), scipy CSR with sorted rows."""
-    nodes = adjacency.nodes
-    stored = np.ones(len(adjacency.indices), np.float32), np.asarray(adjacency.indices), np.asarray(adjacency.indptr)
-    with_loops = (sp.csr_array(stored, shape=(nodes, nodes)) + sp.eye_array(nodes, dtype=np.float32)).tocsr()
-    root = np.sqrt(adjacency.degrees)
+    nodes, weights = adjacency.nodes, adjacency.weights
+    entries = np.ones(len(adjacency.indices), np.float32) if weights is None else np.asarray(weights.entries)
+    loops = np.ones(nodes, np.float32) if weights is None else np.asarray(weights.loops)
+    stored = entries, np.asarray(adjacency.indices), np.asarray(adjacency.indptr)
+    with_loops = (sp.csr_array(stored, shape=(nodes, nodes)) + sp.diags_array(loops)).tocsr()
+    root = np.sqrt(adjacency.strengths)
     rows = np.repeat(np.arange(nodes), adjacency.degrees)
-    with_loops.data = (1 / (root[rows] * root[with_loops.indices])).astype(np.float32)
+    with_loops.data = (with_loops.data / (root[rows] * root[with_loops.indices])).astype(np.float32)
     return with_loops
 
 

@@ -81,6 +81,39 @@ def check_installed(name: str) -> None:
         raise GrandPlusError(f"{name} needs {package}, which is not installed", fix="pip install 'grandplus[compared]'")
 
 
+def check_edges(name: str, *, weighted: bool, directed: bool) -> None:
+    """Check that a method takes a graph's edges as they are.
+
+    Parameters
+    ----------
+    name : str
+        Of the method.
+    weighted, directed : bool
+        Whether edges have weights that are used, and whether they count in one direction only.
+
+    Raises
+    ------
+    GrandPlusError
+        It does not; says which methods do, and what to change.
+
+    Examples
+    --------
+    >>> check_edges("grandplus", weighted=True, directed=True)
+    >>> check_edges("gcn", weighted=True, directed=True)
+    Traceback (most recent call last):
+    grandplus.runtime.errors.GrandPlusError: gcn takes no edges that count in one direction only; choose ...
+    """
+    kinds = (
+        (directed, "takes_direction", "edges that count in one direction only", "preprocess.direction: both"),
+        (weighted, "takes_weights", "weights of edges", "--weights ignore at import (source.read.weights in the card)"),
+    )
+    for has, flag, what, instead in kinds:
+        if has and not getattr(settings_of(name).Settings, flag):
+            others = ", ".join(other for other in NAMES if getattr(settings_of(other).Settings, flag))
+            fix = f"choose {instead}, or the method {others}"
+            raise GrandPlusError(f"{name} takes no {what}", fix=fix)
+
+
 def name_of(settings: object) -> str:
     """The name of the method that settings are of.
 

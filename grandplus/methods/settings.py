@@ -67,6 +67,9 @@ class MethodSettings(Section, ABC):
     uses_unlabelled: ClassVar[bool] = False
     # Whether its training can start from the weights of another model, see `grandplus.methods.start`.
     takes_start: ClassVar[bool] = False
+    # Whether it takes weights of edges, and edges that count in one direction only.
+    takes_weights: ClassVar[bool] = False
+    takes_direction: ClassVar[bool] = False
     # The package that its layers are from, if that is one of the extra "compared".
     layers_from: ClassVar[str | None] = None
 

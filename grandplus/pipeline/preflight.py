@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 from grandplus.graph.fitted import OF_NEIGHBORS, STANDARDIZED
-from grandplus.methods.registry import check_installed
+from grandplus.methods.registry import check_edges, check_installed
 from grandplus.methods.settings import GraphSize
 from grandplus.pipeline.settings import Settings
 from grandplus.runtime import environment
@@ -15,7 +15,7 @@ from grandplus.runtime.sizes import size_text
 
 
 def check_resources(settings: Settings, folder: Path) -> None:
-    """Look for the method's package, and compare lower bounds of what stages take with the memory and disk at hand.
+    """Look for the method's package and at what edges it takes, and compare lower bounds of needs with what is at hand.
 
     Parameters
     ----------
@@ -26,9 +26,11 @@ def check_resources(settings: Settings, folder: Path) -> None:
     Raises
     ------
     GrandPlusError
-        The package is not installed, or there is too little; names what needs it.
+        The package is not installed, the method takes no such edges, or there is too little; names what needs it.
     """
     check_installed(settings.model)
+    directed, weighted = settings.preprocess.direction != "both", settings.source.read.weights == "use"
+    check_edges(settings.model, weighted=weighted, directed=directed)
     size = _size(settings)
     if size is not None:
         _check_memory(settings, size)

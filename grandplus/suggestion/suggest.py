@@ -14,7 +14,7 @@ from grandplus.graph.features import Features
 from grandplus.graph.graph import Graph
 from grandplus.graph.splits import outside
 from grandplus.propagation.matrices import PPR
-from grandplus.propagation.power import propagate
+from grandplus.propagation.power import column_sums
 from grandplus.runtime.errors import ArgumentError
 from grandplus.suggestion.embedding import unit_rows
 from grandplus.suggestion.medoids import greedy_medoids
@@ -158,9 +158,8 @@ def _sample(nodes: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _weights(graph: Adjacency, probabilities: NDArray[np.floating[Any]] | None) -> NDArray[np.float64]:
-    """Mass times uncertainty. As DΠ is symmetric, the sums of Π's columns are DΠD⁻¹1."""
-    degrees = graph.degrees.astype(np.float64)
-    mass = degrees * propagate(graph, (1 / degrees)[:, None].astype(np.float32), weights=_WEIGHTS)[:, 0]
+    """Mass times uncertainty."""
+    mass = column_sums(graph, _WEIGHTS)
     return mass if probabilities is None else mass * entropy(probabilities)
 
 

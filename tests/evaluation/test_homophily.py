@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from grandplus.evaluation.homophily import Homophily, homophily
-from grandplus.graph.adjacency import as_adjacency
+from grandplus.graph.adjacency import as_adjacency, build_adjacency
 from grandplus.graph.graph import Graph
 
 
@@ -32,6 +32,15 @@ def test_it_is_that_of_all_edges(monkeypatch, block):
     assert (found.edges, found.alike) == (known.sum() // 2, alike.sum() // 2)
     assert found.share == pytest.approx(alike.sum() / known.sum(), abs=1e-12)
     assert found.adjusted == pytest.approx((found.share - by_chance) / (1 - by_chance), abs=1e-12)
+
+
+def test_of_a_directed_graph_every_edge_counts_once():
+    edges = np.array([[0, 1, 1, 2], [1, 0, 2, 3]])
+    adjacency, _ = build_adjacency(edges, 4, None, "out")
+    graph = Graph(adjacency, np.ones((4, 1)), np.array([0, 0, 1, -1]), ["a", "b"], np.arange(4))
+    found = homophily(graph)
+    assert (found.edges, found.alike) == (3, 2)
+    assert found.by_chance == (5 / 6) ** 2 + (1 / 6) ** 2
 
 
 def test_what_can_not_be_told_is_nan():

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from grandplus.datasets.source import Expect
+from grandplus.datasets.source import Expect, Reading
 from grandplus.methods.registry import NAMES
 from grandplus.methods.settings import BASE, GraphSize
 from grandplus.pipeline.preflight import check_resources
@@ -107,3 +107,17 @@ def test_a_synthetic_graph_is_known_by_its_recipe(monkeypatch, tmp_path):
 def test_an_unknown_size_is_not_refused(monkeypatch, tmp_path):
     monkeypatch.setenv("GRANDPLUS_MEMORY", "1")
     check_resources(cora(expect=None), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("section", "change", "words"),
+    [
+        ("preprocess", {"direction": "out"}, "gat takes no edges that count in one direction only"),
+        ("source", {"read": Reading(weights="use")}, "gat takes no weights of edges"),
+    ],
+)
+def test_edges_that_the_method_does_not_take_are_refused_before_the_run(tmp_path, section, change, words):
+    settings = load_settings(ROOT, dataset="cora", model="gat", matrix="avg")
+    changed = settings.model_copy(update={section: getattr(settings, section).model_copy(update=change)})
+    with pytest.raises(GrandPlusError, match=words):
+        check_resources(changed, tmp_path)

@@ -16,6 +16,7 @@ class Settings(MethodSettings):
 
     layers_from: ClassVar[str | None] = "torch_geometric"
     takes_start: ClassVar[bool] = True
+    takes_weights: ClassVar[bool] = True
 
     lr: Positive = 1e-2  # Adam's learning rate
     weight_decay: NonNegative = 5e-4  # coupled (L2), on the first layer alone

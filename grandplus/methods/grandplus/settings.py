@@ -22,6 +22,8 @@ class Settings(MethodSettings):
 
     uses_unlabelled: ClassVar[bool] = True
     takes_start: ClassVar[bool] = True
+    takes_weights: ClassVar[bool] = True
+    takes_direction: ClassVar[bool] = True
 
     lr: Positive = 1e-2  # Adam's learning rate
     weight_decay: NonNegative = 1e-3  # coupled (L2), on all parameters

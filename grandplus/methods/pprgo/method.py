@@ -196,10 +196,10 @@ def inputs_of(graph: Graph | GrownGraph, rows: Rows, nodes: NDArray[np.int64], d
     nodes : int64 (b,)
     device : torch.device
     """
-    places, degrees_of = rows.positions(nodes), graph.adjacency.degrees_of
+    places, strengths_of = rows.positions(nodes), graph.adjacency.strengths_of
     stored = rows.neighbors[places] >= 0
     sources, targets = np.repeat(nodes, stored.sum(axis=1)), rows.neighbors[places][stored]
-    roots = (np.sqrt(degrees_of(ends)) for ends in (sources, targets))
+    roots = (np.sqrt(strengths_of(ends)) for ends in (sources, targets))
     values = (rows.values[places][stored] * next(roots) / next(roots)).astype(np.float32)
     neighbours, columns = np.unique(targets, return_inverse=True)
     indptr = np.concatenate([[0], np.cumsum(stored.sum(axis=1))])

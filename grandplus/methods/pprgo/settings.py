@@ -18,6 +18,8 @@ PUBLISHED: dict[str, dict[str, Any]] = dict.fromkeys(("cora", "citeseer", "pubme
 class Settings(MethodSettings):
     """The defaults are those of the authors' program."""
 
+    takes_weights: ClassVar[bool] = True
+
     # Its walks have no last step; what lies beyond the 20th is 0.2 % of a row.
     own_rows: ClassVar[dict[str, Any] | None] = {"matrix": "ppr", "alpha": 0.25, "order": 20, "rmax": 1e-4, "top_k": 32}
     takes_start: ClassVar[bool] = True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
@@ -22,6 +22,8 @@ PUBLISHED: dict[str, dict[str, Any]] = {  # by dataset
 
 class Settings(MethodSettings):
     """The defaults are what the authors use where they have tuned nothing."""
+
+    takes_weights: ClassVar[bool] = True
 
     lr: Annotated[float, Field(gt=0, le=1000)] = 0.2  # Adam's learning rate
     weight_decay: NonNegative = 1e-5  # coupled (L2), on all parameters
