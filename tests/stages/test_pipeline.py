@@ -293,7 +293,7 @@ def test_the_classifier_gives_the_pipelines_bytes(project, raw_graph, monkeypatc
     monkeypatch.setenv("GRANDPLUS_DEVICE", "cpu")
     raw, settings = raw_graph("cora"), load_settings(project.folder)
     values = settings.flat()
-    parameters = values["preprocess"] | values["gfpush"] | values["train"]
+    parameters = values["preprocess"] | values["gfpush"] | settings.train.model_dump()
     plain = {"matrix": values["matrix"], "random_state": values["seed"], "trials": values["trials"]}
     classifier = GrandPlusClassifier(**plain, **parameters)
     adjacency = sp.coo_array((np.ones(raw.edges.shape[1]), tuple(raw.edges)), shape=(raw.nodes, raw.nodes))
