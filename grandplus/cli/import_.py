@@ -65,7 +65,8 @@ def add_reading(parser: argparse.ArgumentParser) -> tuple[str, ...]:
         parser.add_argument(
             "--features",
             metavar="KIND",
-            help=f"scaling of the features, or what is made from the graph: {_values('features')}",
+            help=f"scaling of the features, or what is made from the graph: {_values('features')}; "
+            "with import --grow, the file with the features of the new nodes, if they are not in their table",
         ),
         parser.add_argument(
             "--direction",

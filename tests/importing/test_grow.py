@@ -86,6 +86,32 @@ def test_the_graph_is_that_of_files_merged_by_hand(own, tmp_path, monkeypatch):
         assert new.test.tolist() == [*old.test.tolist(), 12]
 
 
+WEIGHTS = [2, 0.5, 3, 1.5, 2, 1, 4, 0.25, 1, 2, 3, 5]
+
+
+@pytest.mark.parametrize("direction", ["both", "out", "in"])
+def test_weights_and_direction_of_edges_are_those_of_files_merged_by_hand(
+    checkout, monkeypatch, tmp_path, capsys, direction
+):
+    monkeypatch.setenv("GRANDPLUS_CACHE", str(tmp_path / "cache"))
+    old = [f"{u},{v},{weight}\n" for (u, v), weight in zip(EDGES, WEIGHTS, strict=True)]
+    new = ["12,0,0.75\n", "13,12,6\n", "3,9,1.25\n"]
+    head, options = "source,target,weight\n", [*FEW, "--label", "label", "--weights", "use", "--direction", direction]
+    (checkout / "nodes.csv").write_bytes(nodes_csv())
+    write(checkout, nodes=MORE_NODES, edges=head + "".join(new))
+    rows = "".join(f"{row}\n" for row in ROWS.values())
+    write(checkout, "all", nodes=nodes_csv().decode() + rows, edges=head + "".join(old + new))
+    (checkout / "edges.csv").write_text(head + "".join(old))
+    assert run_import(monkeypatch, checkout, "mine", "edges.csv", "nodes.csv", *options) == 0
+    assert run_import(monkeypatch, checkout, "whole", "all/edges.csv", "all/nodes.csv", *options) == 0
+    grow()
+    graph, whole = made(tmp_path)[0], made(tmp_path, "whole")[0]
+    assert graph.adjacency.fingerprint == whole.adjacency.fingerprint
+    assert graph.adjacency.strengths.tolist() == whole.adjacency.strengths.tolist()
+    assert graph.adjacency.direction == direction
+    assert graph.facts == whole.facts
+
+
 def test_experiments_and_tuning_see_the_same_graph(own, tmp_path, monkeypatch):
     monkeypatch.setenv("GRANDPLUS_SCRATCH", str(tmp_path / "scratch"))
     old = Graph.load(graph_folder(load_settings(".", dataset="mine"))).adjacency.fingerprint
