@@ -5,7 +5,7 @@
 For each trial a tenth of the nodes are hidden, of those that are neither trained nor validated on, with all their
 edges. A model is trained on the rest. Then the hidden nodes come to its graph, and are predicted from their rows of Π
 there. Beside it: a model that was trained on the whole graph, where these nodes were unlabelled, by full inference.
-Resumable; writes trials.csv and table.md.
+Resumable; writes trials.csv, table.md and growth.png.
 """
 
 from __future__ import annotations
@@ -17,10 +17,12 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from matplotlib import pyplot as plt
 from numpy.typing import NDArray
 
 from experiments.notes import write_page
 from experiments.trials import Row, Scoring, fill, mean_and_std, read_rows
+from grandplus.evaluation.figures import save
 from grandplus.evaluation.formats import points, points_interval
 from grandplus.evaluation.statistics import Interval, paired
 from grandplus.graph.adjacency import build_adjacency
@@ -51,12 +53,14 @@ def main() -> int:
 
 
 def make(datasets: list[str], count: int) -> None:
-    """Complete the trials of some datasets, and write the table of all that are there."""
+    """Complete the trials of some datasets, and write the table and the picture of all that are there."""
     if count < 2:
         raise GrandPlusError(f"--trials is {count}", expected="at least 2, as a difference is given with its interval")
     fill(TRIALS, [case for case in CASES if case.dataset in datasets], count, Scoring(score, COLUMNS))
-    text = table(read_rows(TRIALS))
+    rows = read_rows(TRIALS)
+    text = table(rows)
     write_page(FOLDER / "table.md", text)
+    plot(rows, FOLDER / "growth.png")
     print(text)
 
 
@@ -127,16 +131,46 @@ def table(rows: list[Row]) -> str:
         "| dataset | trials | hidden nodes | came later | trained on the whole graph | difference (95 % CI) |",
         "|---|---|---|---|---|---|",
     ]
-    for dataset in (case.dataset for case in CASES):
-        of_one = [row for row in rows if row["dataset"] == dataset]
-        if len(of_one) < 2:
-            continue
-        later, whole = ([float(row[name]) for row in of_one] for name in ("later", "whole"))
+    for dataset, of_one in by_dataset(rows).items():
+        later, whole = scores_of(of_one)
         test = paired(later, whole)
         difference = f"{points(test.difference)} ({points_interval(Interval(test.low, test.high))})"
         scores = f"{mean_and_std(later)} | {mean_and_std(whole)}"
         lines.append(f"| {dataset} | {len(of_one)} | {of_one[0]['hidden']} | {scores} | {difference} |")
     return "\n".join(lines) + "\n"
+
+
+def plot(rows: list[Row], file: Path) -> None:
+    """The difference in each trial, and its mean with an interval, for each dataset."""
+    figure, axis = plt.subplots(figsize=(6, 4), layout="constrained")
+    names = by_dataset(rows)
+    for place, of_one in enumerate(names.values()):
+        later, whole = scores_of(of_one)
+        test = paired(later, whole)
+        beside = place + 0.12 + 0.25 * np.linspace(0, 1, len(later))
+        axis.plot(beside, 100 * np.subtract(later, whole), "o", ms=3, color="gray", alpha=0.6)
+        half = 50 * (test.high - test.low)
+        axis.errorbar(place, 100 * test.difference, yerr=half, fmt="o", capsize=4, color="C0")
+    axis.axhline(0, color="gray", lw=0.8)
+    axis.set_xticks(range(len(names)), [f"{name}, {len(of_one)} trials" for name, of_one in names.items()])
+    axis.set(
+        xlim=(-0.5, len(names) - 0.3), ylabel="points more than a model\nthat was trained on the whole graph",
+        title="accuracy on nodes that came later: mean, 95 % interval, trials",
+    )  # fmt: skip
+    axis.grid(axis="y", alpha=0.3)
+    save(figure, file)
+
+
+def by_dataset(rows: list[Row]) -> dict[str, list[Row]]:
+    """The trials of each dataset that has two at least."""
+    of_each = {case.dataset: [row for row in rows if row["dataset"] == case.dataset] for case in CASES}
+    return {dataset: of_one for dataset, of_one in of_each.items() if len(of_one) > 1}
+
+
+def scores_of(rows: list[Row]) -> tuple[list[float], list[float]]:
+    """Accuracies of nodes that came later, and of the model that was trained on the whole graph."""
+    later, whole = ([float(row[name]) for row in rows] for name in ("later", "whole"))
+    return later, whole
 
 
 if __name__ == "__main__":

@@ -37,4 +37,5 @@ def test_trials_are_completed_and_a_table_is_written(prepared, tmp_path, monkeyp
     rows = read_rows(tmp_path / "trials.csv")
     assert [row["hidden"] for row in rows] == ["6", "6"]
     assert all(0 <= float(row[name]) <= 1 for row in rows for name in ("later", "whole"))
+    assert (tmp_path / "growth.png").read_bytes().startswith(b"\x89PNG")
     assert (tmp_path / "table.md").read_text().splitlines()[2].startswith("| cora | 2 | 6 | ")
