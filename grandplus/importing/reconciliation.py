@@ -110,7 +110,8 @@ class Entries(NamedTuple):
         merged, loops = int(graph.facts["merged_duplicates"]), int(graph.facts["dropped_self_loops"])
         if raw.account.both_directions:
             return cls(2 * listed, 0, edges, 2 * merged, 2 * loops)
-        both = _directed(raw.edges, raw.nodes) - edges
+        are_edges = raw.edges if raw.weights is None else raw.edges[:, raw.weights != 0]
+        both = _directed(are_edges, raw.nodes) - edges
         return cls(listed, edges - both, both, merged - both, loops)
 
 
