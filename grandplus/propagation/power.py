@@ -108,7 +108,7 @@ def column_sums(adjacency: Adjacency, weights: ArrayLike) -> NDArray[np.float64]
     [0.5, 1.5]
     """
     strengths = np.asarray(adjacency.strengths)
-    if adjacency.symmetric:  # and so is D̃Π: the sums are D̃ΠD̃⁻¹1
+    if adjacency.symmetric and adjacency.weights is None:  # D̃Π is symmetric, too: the sums are D̃ΠD̃⁻¹1
         return strengths * propagate(adjacency, (1 / strengths)[:, None].astype(np.float32), weights=weights)[:, 0]
     first, *others = checked_weights(weights)
     power = np.ones(adjacency.nodes)
@@ -176,15 +176,17 @@ def _step_rows(indptr, indices, weights, current, following, total, weight, star
     """Rows ``start`` to ``end`` - 1 of P · current, which are also added to the total with their weight.
 
     Its time is that of reading neighbours' features, which lie anywhere in memory. So those of the next four
-    neighbours are prefetched while those of four are added. Of a graph without weights, ``weights`` is None, and numba
-    leaves out the products with them when it compiles.
+    neighbours are prefetched while those of four are added. Of a graph without weights, ``weights`` is None, numba
+    leaves out the products with them when it compiles, and the sum is divided by the degree. With weights, each is
+    divided first, as sums of large ones might be infinite.
     """
     width = current.shape[1]
     one, four = np.uint64(1), np.uint64(4)
     for row in range(start, end):
         first, last = indptr[row], indptr[row + one]
         result = following[row]
-        loop = _loop(weights, row)
+        inverse = 1.0 / _strength(weights, row, last - first + one)
+        loop = _of_loop(weights, row, inverse)
         for column in range(width):
             result[column] = loop * current[row, column]
         rest = last - (last - first) % four
@@ -195,28 +197,28 @@ def _step_rows(indptr, indices, weights, current, following, total, weight, star
                     prefetch(ahead, column)
             a, b = current[indices[j]], current[indices[j + one]]
             c, d = current[indices[j + np.uint64(2)]], current[indices[j + np.uint64(3)]]
-            p, q = _entry(weights, j), _entry(weights, j + one)
-            r, s = _entry(weights, j + np.uint64(2)), _entry(weights, j + np.uint64(3))
+            p, q = _of_entry(weights, j, inverse), _of_entry(weights, j + one, inverse)
+            r, s = _of_entry(weights, j + np.uint64(2), inverse), _of_entry(weights, j + np.uint64(3), inverse)
             for column in range(width):
                 result[column] += (p * a[column] + q * b[column]) + (r * c[column] + s * d[column])
         for j in range(rest, last):
-            neighbor, share = current[indices[j]], _entry(weights, j)
+            neighbor, share = current[indices[j]], _of_entry(weights, j, inverse)
             for column in range(width):
                 result[column] += share * neighbor[column]
-        scale = np.float32(1.0 / _strength(weights, row, last - first + one))
+        scale = np.float32(inverse) if weights is None else np.float32(1)
         for column in range(width):
             result[column] *= scale
             total[row, column] += np.float32(weight) * result[column]
 
 
 @jitable
-def _loop(weights, row):
-    return np.float32(1) if weights is None else weights[1][row]
+def _of_loop(weights, row, inverse):
+    return np.float32(1) if weights is None else np.float32(weights[1][row] * inverse)
 
 
 @jitable
-def _entry(weights, j):
-    return np.float32(1) if weights is None else weights[0][j]
+def _of_entry(weights, j, inverse):
+    return np.float32(1) if weights is None else np.float32(weights[0][j] * inverse)
 
 
 @jitable

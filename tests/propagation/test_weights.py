@@ -109,6 +109,20 @@ def test_small_grown_graphs_too(before, direction, w, rmax, data):
         assert getattr(rows, part).tobytes() == getattr(expected, part).tobytes()
 
 
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_weights_may_be_as_large_and_small_as_float32_has_them(direction):
+    values = [1e-37, 1e38, 3e38, 1.0, 1e-20, 2e19]
+    entries = tuple((u, v, values[(u + 2 * v) % 6]) for u, v in seeded(40, 160).pairs)
+    edges = WeightedEdges(40, tuple({entry[:2]: entry for entry in entries}.values()))
+    adjacency, w = adjacency_of(edges, direction), np.full(4, 1 / 4)
+    pi = edges.pi(w, direction)
+    rows = gfpush(adjacency, range(40), weights=w, rmax=0, top_k=40)
+    assert dense_rows(rows, 40) == pytest.approx(pi, abs=1e-6)
+    x = np.random.default_rng(0).normal(size=(40, 3)).astype(np.float32) * 1e6
+    assert propagate(adjacency, x, weights=w) == pytest.approx(pi @ x, rel=1e-4, abs=1)
+    assert column_sums(adjacency, w) == pytest.approx(pi.sum(axis=0), abs=1e-4)
+
+
 @pytest.mark.parametrize("workers", ["1", "3"])
 def test_the_bytes_do_not_depend_on_workers(monkeypatch, workers):
     edges = seeded(2500, 9000)
