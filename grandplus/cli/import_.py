@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from grandplus.datasets.source import NO_IDS, Reading
 from grandplus.graph.settings import Preprocess
 from grandplus.runtime.errors import ArgumentError, GrandPlusError
+from grandplus.runtime.sizes import counted
 from grandplus.runtime.validation import checked_as
 
 if TYPE_CHECKING:
@@ -32,14 +33,16 @@ def add(commands: Any) -> None:
     parser.add_argument("name", help="name of the dataset, and of its card in data/catalog")
     parser.add_argument(
         "files",
-        nargs="*",
+        nargs="+",
         type=Path,
         metavar="file",
         help="file of the graph, or a folder or zip archive with its files (docs/own-graph.md lists the formats)",
     )
-    words = "tables of nodes and edges that came later, or files of graphs: the dataset gets a new version with them, "
-    words += "and all choices of its card stay (docs/answers.md)"
-    parser.add_argument("--grow", type=Path, nargs=2, metavar=("NODES", "EDGES"), help=words)
+    words = (
+        "the two files are nodes and edges that came later, as in import NAME --grow nodes.csv edges.csv: the dataset "
+    )
+    words += "gets a new version with them, and all choices of its card stay (docs/answers.md)"
+    parser.add_argument("--grow", action="store_true", help=words)
     add_reading(parser)
     splits = parser.add_argument_group("split")
     splits.add_argument("--split", metavar="KIND", help=f"way of splitting the nodes: {_values('split')}")
@@ -150,11 +153,9 @@ def run(arguments: argparse.Namespace) -> None:
     """
     from grandplus.importing.files import import_files
 
-    if arguments.grow is not None:
+    if arguments.grow:
         print(_grown(arguments))
         return
-    if not arguments.files:
-        raise ArgumentError("no file is named", expected="the files of a graph, or --grow NODES EDGES")
     lists = _lists_of_ids(arguments)
     with errors_name_options():
         text = import_files(
@@ -174,13 +175,15 @@ def _grown(arguments: argparse.Namespace) -> str:
     from grandplus.importing.files import Choices
     from grandplus.importing.grow import grow_dataset
 
-    choices = {"files", "format", "replace", "strict", *Reading.model_fields, *Choices.__dataclass_fields__}
+    choices = {"format", "replace", "strict", *Reading.model_fields, *Choices.__dataclass_fields__}
     for key in sorted(choices - {"features"}):
         if getattr(arguments, key, None):
-            option = "a further file" if key == "files" else f"--{key.replace('_', '-')}"
             expected = "--features alone beside it, as the card keeps its choices"
-            raise ArgumentError(f"{option} is given with --grow", expected=expected)
-    nodes, edges = arguments.grow
+            raise ArgumentError(f"--{key.replace('_', '-')} is given with --grow", expected=expected)
+    if len(arguments.files) != 2:
+        files = counted(len(arguments.files), "file is", "files are")
+        raise ArgumentError(f"{files} given with --grow", expected="two, of nodes and of edges, in this order")
+    nodes, edges = arguments.files
     return grow_dataset(arguments.name, nodes, edges, None if arguments.features is None else Path(arguments.features))
 
 

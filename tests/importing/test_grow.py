@@ -53,6 +53,17 @@ def grow(*arguments: str, name: str = "mine", code: int = 0) -> None:
     assert main(["import", name, "--grow", *(arguments or ("later/nodes.csv", "later/edges.csv"))]) == code
 
 
+def test_options_may_stand_before_between_and_behind_the_files(own):
+    for arguments in (["--grow", "mine", "later/nodes.csv", "later/edges.csv"],
+                      ["mine", "later/nodes.csv", "later/edges.csv", "--grow"]):  # fmt: skip
+        text = CARD.read_text()
+        assert main(["import", *arguments]) == 0
+        CARD.write_text(text)
+    assert (
+        main(["import", "other", "--features", "standardize", "edges.csv", "nodes.csv", *FEW, "--label", "label"]) == 0
+    )
+
+
 def made(tmp_path: Path, name: str = "mine", trials: int = 2):
     """What the first two stages make of a card."""
     settings = load_settings(".", dataset=name, trials=trials)
@@ -243,11 +254,12 @@ def test_what_does_not_go_with_the_dataset_is_told_and_nothing_is_written(own, c
          "(the cards in data/catalog); did you mean mine?"),
         (["mine", "--grow", "later/nodes.csv", "later/edges.csv", "--split", "public"], "--split is given with --grow; "
          "expected --features alone beside it, as the card keeps its choices"),
-        (["mine", "nodes.csv", "--grow", "later/nodes.csv", "later/edges.csv"], "a further file is given with --grow; "
-         "expected --features alone beside it, as the card keeps its choices"),
+        (["mine", "--grow", "nodes.csv", "later/nodes.csv", "later/edges.csv"], "3 files are given with --grow; "
+         "expected two, of nodes and of edges, in this order"),
+        (["mine", "--grow", "later/nodes.csv"], "1 file is given with --grow; "
+         "expected two, of nodes and of edges, in this order"),
         (["mine", "--grow", "later/nodes.csv", "nodes.csv"], "nodes.csv: is called like later/nodes.csv; "
          "give it another name"),
-        (["mine"], "no file is named; expected the files of a graph, or --grow NODES EDGES"),
     ],
 )  # fmt: skip
 def test_mistakes_are_told_in_a_line(own, capsys, arguments, line):
