@@ -170,12 +170,13 @@ def test_cards_hold_the_values_of_the_paper_and_the_issue(checkout, dataset, mat
 
 
 @pytest.mark.parametrize("dataset", SMALL)
-def test_cards_hold_the_data_as_the_issue_describes_it(dataset):
+def test_cards_hold_the_data_as_it_was_published(dataset):
     card = read_card(ROOT / CATALOG / f"{dataset}.yaml")
     expect = card.expect
     assert (expect.nodes, expect.edges, expect.classes, expect.features) == COUNTS[dataset]
     assert card.preprocess.model_dump() == {
         "features": "row-normalize",
+        "direction": "both",
         "split": "public",
         "train_per_class": 20,
         "val_per_class": 30,
@@ -197,6 +198,7 @@ def test_cards_of_large_graphs(dataset):
     assert (expect.nodes, expect.edges, expect.classes, expect.features) == COUNTS[dataset]
     assert card.preprocess.model_dump() == {
         "features": scaling,
+        "direction": "both",
         "split": split,
         "train_per_class": 20,
         "val_per_class": 30,
@@ -398,7 +400,7 @@ REFUSED = [
     ("gfpus", {}, "gfpus = {} is not a setting", "did you mean gfpush?"),
     ("expect", {"nodes": 1}, "expect = {'nodes': 1} is not a setting", "expected one of dataset, "),
     ("gfpush.topk", 3, "gfpush.topk = 3 is not a setting", "did you mean gfpush.top_k?"),
-    ("preprocess.zzz", None, "preprocess.zzz = None is not a setting", "expected one of features, "),
+    ("preprocess.zzz", None, "preprocess.zzz = None is not a setting", "expected one of direction, features, "),
     # Not a section
     *(("train", value, f"train is {value!r}", "expected a mapping") for value in ([], ["lr"], 0, 1, False, "", "lr")),
     # Not a number, or not finite
