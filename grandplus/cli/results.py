@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 from pathlib import Path
 from typing import Any
 
@@ -40,11 +41,12 @@ def run(_: argparse.Namespace) -> None:
     trials = f"{settings['trials']} trial{'s' * (settings['trials'] > 1)}"
     title = title_of(settings)
     names = ("dataset", "model", "matrix")[: title.count(", ") + 1]
-    details = REPORTS / "details.json"
+    details = _read(REPORTS / "details.json")
     lines = {
         "note": "\n".join(notes),
         ", ".join(names): f"{title}, {trials}",
-        "other than the card": _changed(changed_of(_read(details), details)),
+        "edges": _edges(details),
+        "other than the card": _changed(changed_of(details, REPORTS / "details.json")),
         **score_lines(metrics),
         "diagnosis": "\n".join(lines_of(findings)),
         "predictions": "" if notes else "data/predictions/predictions.parquet",
@@ -61,6 +63,13 @@ def run(_: argparse.Namespace) -> None:
         print(f"\n{table(rows)}")
     if line := difference_line(metrics, settings["model"]):
         print(line)
+
+
+def _edges(details: str) -> str:
+    """Whether edges have weights and a direction; nothing of most graphs."""
+    graph = json.loads(details)["graph"]
+    parts = [f"weights {graph['edge_weights']}"] if "edge_weights" in graph else []
+    return ", ".join([*parts, *([f"direction {graph['direction']}"] if "direction" in graph else [])])
 
 
 def _changed(settings: dict[str, list[Any]]) -> str:

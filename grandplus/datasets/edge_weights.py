@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grandplus.datasets.source import Reading
-from grandplus.graph.edge_weights import checked_edge_weights
+from grandplus.graph.edge_weights import checked_edge_weights, numbers_of
 from grandplus.runtime.errors import GrandPlusError, argument_errors
 
 _SAY = (
@@ -50,7 +50,8 @@ def weights_read(values: Any, how: Reading, where: object) -> NDArray[np.float32
     """
     if how.weights == "ignore":
         return None
-    given = np.asarray(values)
+    with argument_errors(where):
+        given = numbers_of(values)
     given = given[:, 0] if given.ndim == 2 and given.shape[1] == 1 else given
     if how.weights == "use":
         with argument_errors(where):
@@ -119,11 +120,54 @@ def raise_several(names: Iterable[object], where: object) -> NoReturn:
     )
 
 
+def check_unnamed(how: Reading, where: object) -> None:
+    """Check that no column of weights is named where there is but one place for them.
+
+    Parameters
+    ----------
+    how : Reading
+    where : object
+        The place.
+
+    Raises
+    ------
+    GrandPlusError
+
+    Examples
+    --------
+    >>> check_unnamed(Reading(), "a.npz")
+    """
+    if how.weight is not None:
+        found, fix = (
+            f"holds all weights, and {how.weight} is named",
+            "leave --weight out (source.read.weight in the card)",
+        )
+        raise GrandPlusError(found, where=where, fix=fix)
+
+
+def raise_without_weights(where: object, fix: str = "") -> NoReturn:
+    """Raise the error of edges without weights where they are to be used.
+
+    Parameters
+    ----------
+    where : object
+        The file.
+    fix : str
+        What to do, if that isn't to leave an option out.
+
+    Raises
+    ------
+    GrandPlusError
+    """
+    fix = fix or "import it without --weights use (source.read.weights in the card)"
+    raise GrandPlusError("has no weights of edges", where=where, expected="weights, which are to be used", fix=fix)
+
+
 def check_has_weights(
     weights: NDArray[np.float32] | None,
     how: Reading,
     where: object,
-    fix: str = "import it without --weights use (source.read.weights in the card)",
+    fix: str = "",
 ) -> None:
     """Check that there are weights if they are to be used.
 
@@ -146,4 +190,7 @@ def check_has_weights(
     >>> check_has_weights(None, Reading(), "e.csv")
     """
     if how.weights == "use" and weights is None:
-        raise GrandPlusError("has no weights of edges", where=where, expected="weights, which are to be used", fix=fix)
+        raise_without_weights(where, fix)
+    if how.weight is not None and how.weights != "use":
+        found = f"weight is {how.weight}, and weights are not used"
+        raise GrandPlusError(found, where=where, fix="say --weights use, too (source.read.weights in the card)")

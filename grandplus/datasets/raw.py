@@ -126,7 +126,7 @@ def read_files(folder: Path, file_format: str, files: list[str], source: Source,
     lists = id_lists(source.read)
     reader = importlib.import_module(READERS[file_format])
     graph: RawGraph = reader.read(folder, [name for name in files if name not in lists.values()], source, order)
-    check_has_weights(graph.weights, source.read, folder)
+    check_has_weights(graph.weights, source.read, ", ".join(files))
     if not lists:
         return graph
     split, accounts = listed_split({part: folder / name for part, name in lists.items()}, graph.node_ids)

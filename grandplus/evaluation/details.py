@@ -21,6 +21,7 @@ from grandplus.evaluation.node_scores import NodeScores
 from grandplus.evaluation.reliability import expected_calibration_error, reliability
 from grandplus.evaluation.scored import Scored, judged_by, select
 from grandplus.evaluation.statistics import DECIMALS
+from grandplus.graph.adjacency import Adjacency
 from grandplus.graph.graph import Graph
 from grandplus.graph.splits import PARTS, Nodes, Split, Splits
 from grandplus.propagation.rows import Rows
@@ -69,11 +70,12 @@ def details(
     nodes = [_labelled(getattr(split, part), graph) for split in trials]  # in the order of the predictions
     degrees = [graph.adjacency.degrees[chosen] - 1 for chosen in nodes]
     facts = {key: value for key, value in graph.facts.items() if key != "format_version"}
-    mean_degree = round(len(graph.adjacency.indices) / graph.adjacency.nodes, 2)
+    facts["mean_degree"] = round(len(graph.adjacency.indices) / graph.adjacency.nodes, 2)
+    facts |= _of_edges(graph.adjacency)
     content = {
         "run": dict(run),
         "changed": dict(changed),
-        "graph": facts | {"mean_degree": mean_degree},
+        "graph": facts,
         "parts": {name: len(getattr(trials[0], name)) for name in PARTS},
         "splits": [_digest(split) for split in trials],
         "classes": classes,
@@ -92,6 +94,12 @@ def details(
         errors = _l1_errors(rows, nodes, graph.adjacency.nodes)
         content["by_l1_error"] = accuracy_of_groups(errors, quantiles(errors), correct)
     return content
+
+
+def _of_edges(adjacency: Adjacency) -> dict[str, str]:
+    """What edges have beside their ends; nothing of most graphs."""
+    weights = {} if adjacency.weights is None else {"edge_weights": "used"}
+    return weights | ({} if adjacency.symmetric else {"direction": adjacency.direction})
 
 
 def _labelled(nodes: Nodes, graph: Graph) -> Nodes:

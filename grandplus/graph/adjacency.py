@@ -16,9 +16,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from grandplus.graph.edge_weights import FILES as FILES_OF_WEIGHTS
-from grandplus.graph.edge_weights import EdgeWeights
+from grandplus.graph.edge_weights import EdgeWeights, weights_of_files
 from grandplus.graph.entries import Direction, merge
-from grandplus.graph.files import map_array, read_json, write_json
+from grandplus.graph.files import map_array, read_json, save_array, write_json
 from grandplus.graph.symmetrize import symmetrize
 from grandplus.runtime.digests import State, remembered, state_of
 from grandplus.runtime.errors import ArgumentError, ArtifactError
@@ -86,6 +86,9 @@ class Adjacency:
             raise ArgumentError(f"adjacency has shape {matrix.shape}", expected="a square matrix")
         if weights not in ("ignore", "use"):
             raise ArgumentError(f"weights is {weights!r}", expected="'ignore' or 'use'")
+        if weights == "use":
+            matrix = sp.csr_array(matrix, copy=True)
+            matrix.sum_duplicates()  # which is what repeated entries of a matrix mean
         entries = sp.coo_array(matrix)
         edges = np.stack([entries.row, entries.col])
         if weights == "use":
@@ -136,13 +139,11 @@ class Adjacency:
     def save(self, folder: Path | str) -> None:
         """Write the arrays into an existing folder."""
         folder = as_path(folder, "folder")
-        for name in FILES_OF_WEIGHTS:  # of a graph that was there
+        of_weights = () if self.weights is None else self.weights.arrays
+        for name, array in zip((*FILES, *FILES_OF_WEIGHTS), (self.indptr, self.indices, *of_weights), strict=False):
+            save_array(folder / name, array)
+        for name in FILES_OF_WEIGHTS[len(of_weights) :]:  # of a graph that was there
             (folder / name).unlink(missing_ok=True)
-        for name, array in zip(FILES, (self.indptr, self.indices), strict=True):
-            np.save(folder / name, array)
-        if self.weights is not None:
-            for name, array in zip(FILES_OF_WEIGHTS, self.weights.arrays, strict=True):
-                np.save(folder / name, array)
         digest = None if self.weights is None else self.weights.fingerprint
         write_json(folder / FACTS, {"direction": self.direction, "weights": digest})
 
@@ -159,7 +160,9 @@ class Adjacency:
         facts = _read_facts(folder)
         files = _files(folder, weighted=facts["weights"] is not None)
         indptr, indices, *of_weights = map(map_array, files)
-        weights = EdgeWeights(*of_weights) if of_weights else None
+        weights = (
+            weights_of_files(folder, *of_weights, entries=len(indices), nodes=len(indptr) - 1) if of_weights else None
+        )
         return cls(indptr, indices, weights, facts["direction"], folder, state_of(files))
 
     def _digest(self) -> str:
@@ -168,6 +171,11 @@ class Adjacency:
         if self.weights is not None:
             digest.update(self.weights.fingerprint.encode())
         return digest.hexdigest()
+
+    def __repr__(self) -> str:
+        edges = f"{len(self.indices)} entries"
+        of_edges = "" if self.weights is None else ", with weights"
+        return f"Adjacency({self.nodes} nodes, {edges}, direction {self.direction}{of_edges})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self.folder:

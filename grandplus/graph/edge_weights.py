@@ -8,13 +8,14 @@ from __future__ import annotations
 import functools
 import hashlib
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from grandplus.kernels.compiled import FLOAT32, FLOAT64, INT64, kernel, writable
-from grandplus.runtime.errors import ArgumentError
+from grandplus.runtime.errors import ArgumentError, ArtifactError
 
 FILES = ("weights.npy", "loops.npy", "strengths.npy")
 
@@ -69,7 +70,7 @@ def checked_edge_weights(weights: Any, edges: int) -> NDArray[np.float32]:
     >>> checked_edge_weights([2, 0.5, 0], 3).tolist()
     [2.0, 0.5, 0.0]
     """
-    given = np.asarray(weights)
+    given = numbers_of(weights)
     if given.shape != (edges,) or given.dtype.kind not in "biuf":
         found = f"edge weights have shape {given.shape} and type {given.dtype}"
         raise ArgumentError(found, expected=f"({edges},) numbers, one for each edge")
@@ -79,6 +80,49 @@ def checked_edge_weights(weights: Any, edges: int) -> NDArray[np.float32]:
         expected = f"0, for no edge, or from {limits.tiny:.1e} to {limits.max:.1e}, as P holds shares of weight"
         raise ArgumentError(f"edge {wrong[0] + 1} has weight {given[wrong[0]]:g}", expected=expected)
     return given.astype(np.float32)
+
+
+def weights_of_files(folder: Path, *arrays: NDArray[Any], entries: int, nodes: int) -> EdgeWeights:
+    """Weights that were read from a folder.
+
+    Parameters
+    ----------
+    folder : Path
+    *arrays : ndarray
+        In the order of `FILES`.
+    entries, nodes : int
+        How many the adjacency has.
+
+    Raises
+    ------
+    ArtifactError
+        An array has another length or type.
+    """
+    wanted = ((entries, np.float32), (nodes, np.float32), (nodes, np.float64))
+    for name, array, (length, kind) in zip(FILES, arrays, wanted, strict=True):
+        if array.shape != (length,) or array.dtype != kind:
+            found = f"has shape {array.shape} and type {array.dtype}"
+            raise ArtifactError(found, where=folder / name, expected=f"({length},) and {np.dtype(kind)}")
+    return EdgeWeights(*arrays)
+
+
+def numbers_of(weights: Any) -> NDArray[Any]:
+    """An array of one dimension at least, of what may be weights.
+
+    Raises
+    ------
+    ArgumentError
+        It is ragged.
+
+    Examples
+    --------
+    >>> numbers_of(2.0).tolist()
+    [2.0]
+    """
+    try:
+        return np.atleast_1d(np.asarray(weights))
+    except ValueError as error:
+        raise ArgumentError(f"edge weights are no array: {error}", expected="a number for each edge") from None
 
 
 def row_sums(

@@ -124,11 +124,25 @@ def directed_edges(
            [1, 2, 0]]), array([5, 6, 5]))
     """
     both = np.broadcast_to(undirected, edges.shape[1:])
+    if direction != "both" and both.size and both.all():
+        found = f"direction is {direction}, and the graph says that none of its edges has one"
+        raise ArgumentError(found, expected="direction: both")
+    return listed_both_ways(edges, weights, undirected, direction)
+
+
+def listed_both_ways(
+    edges: NDArray[Any], weights: Any, undirected: bool | NDArray[np.bool_], direction: Direction
+) -> tuple[NDArray[Any], Any]:
+    """The same, where it is known that edges may have a direction.
+
+    Examples
+    --------
+    >>> listed_both_ways(np.array([[0], [1]]), None, True, "out")[0].tolist()
+    [[0, 1], [1, 0]]
+    """
+    both = np.broadcast_to(undirected, edges.shape[1:])
     if direction == "both" or not both.any():
         return edges, weights
-    if both.all():
-        found = f"no edge has a direction, as the graph says, and direction is {direction}"
-        raise ArgumentError(found, expected="both", fix="say both (preprocess.direction)")
     listed = np.concatenate([edges, edges[::-1, both]], axis=1)
     return listed, None if weights is None else np.concatenate([weights, np.asarray(weights)[both]])
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from grandplus.runtime.storage import finished_whole
 from grandplus.runtime.system_errors import artifact_errors
 
 
@@ -37,6 +38,12 @@ def map_array(file: Path) -> NDArray[Any]:
     with artifact_errors(file, "is no readable array", ValueError, EOFError):
         mapped = np.load(file, mmap_mode="r", allow_pickle=False)
         return np.asarray(mapped)  # a plain view: numba knows no memmap
+
+
+def save_array(file: Path, array: NDArray[Any]) -> None:
+    """Write a ``.npy`` file, beside one that may be memory-mapped, in whose place it then comes."""
+    with finished_whole(file) as partial, partial.open("wb") as out:
+        np.save(out, array)
 
 
 def read_json(file: Path) -> Any:

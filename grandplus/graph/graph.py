@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from grandplus.graph.adjacency import Adjacency
 from grandplus.graph.features import Features, csr_of, rows_of
-from grandplus.graph.files import map_array, read_json, read_parquet, write_json
+from grandplus.graph.files import map_array, read_json, read_parquet, save_array, write_json
 from grandplus.graph.fitted import FittedFeatures
 from grandplus.graph.grown import GrownGraph, grown_graph
 from grandplus.graph.ids import rows_of as rows_of_ids
@@ -142,12 +142,12 @@ class Graph:
         folder = as_path(folder, "folder")
         self.adjacency.save(folder)
         if not sp.issparse(self.features):
-            np.save(folder / "features.npy", self.features)
+            save_array(folder / "features.npy", self.features)
         else:
-            np.save(folder / "features.indptr.npy", self.features.indptr.astype(np.int64, copy=False))
-            np.save(folder / "features.indices.npy", self.features.indices.astype(np.int32, copy=False))
-            np.save(folder / "features.data.npy", self.features.data)
-        np.save(folder / "labels.npy", self.labels)
+            save_array(folder / "features.indptr.npy", self.features.indptr.astype(np.int64, copy=False))
+            save_array(folder / "features.indices.npy", self.features.indices.astype(np.int32, copy=False))
+            save_array(folder / "features.data.npy", self.features.data)
+        save_array(folder / "labels.npy", self.labels)
         write_json(folder / "classes.json", self.classes)
         ids = pa.table({"row": pa.array(np.arange(len(self.node_ids))), "id": pa.array(self.node_ids)})
         pq.write_table(ids, folder / "node_ids.parquet")

@@ -130,7 +130,11 @@ def grown_graph(
     """See `grandplus.graph.graph.Graph.grown`."""
     new_ids = _new_ids(base.node_ids, nodes)
     ends = _rows_of_ends(base.node_ids, new_ids, edges)
-    adjacency, facts = grow(base.adjacency, ends, len(base.node_ids) + len(new_ids), weights)
+
+    def called(row: int) -> object:
+        return base.node_ids[row] if row < len(base.node_ids) else new_ids[row - len(base.node_ids)]
+
+    adjacency, facts = grow(base.adjacency, ends, len(base.node_ids) + len(new_ids), weights, called)
     if base.fitted.kind in RAW_ROWS:
         remade, made, unknown = _made_features(base.fitted, adjacency)
     else:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any, NoReturn
 
@@ -117,7 +118,11 @@ class GrownAdjacency:
 
 
 def grow(
-    base: Adjacency, edges: NDArray[Any], nodes: int, weights: Any = None
+    base: Adjacency,
+    edges: NDArray[Any],
+    nodes: int,
+    weights: Any = None,
+    called: Callable[[int], object] = "row {}".format,
 ) -> tuple[GrownAdjacency, dict[str, int]]:
     """Add nodes and edges to an adjacency without copying it.
 
@@ -132,13 +137,15 @@ def grow(
         n, at least n₀.
     weights : array_like of numbers (E,), optional
         If the edges of the base have weights.
+    called : callable
+        What to call a row in an error.
 
     Returns
     -------
     grown : GrownAdjacency
     facts : dict of int
         ``edges`` (that were added; undirected unless the base is directed), ``merged_duplicates`` (entries that repeat
-        an edge, of the base or of their own) and ``dropped_self_loops``.
+        an edge, of the base or of their own) and ``dropped_self_loops``, which are used if the base has weights.
 
     Raises
     ------
@@ -172,13 +179,13 @@ def grow(
     facts = {
         "edges": int(new.sum()) // per_edge,
         "merged_duplicates": (len(listed[0]) - int(new.sum())) // per_edge,
-        "dropped_self_loops": at_itself,
+        "dropped_self_loops": at_itself if base.weights is None else 0,
     }
     if base.weights is None:
         return GrownAdjacency(base, nodes, growth), facts
-    _check_known(base, sources[~new], targets[~new], entries[~new], -1 - places[~new])
+    _check_known(base, sources[~new], targets[~new], entries[~new], -1 - places[~new], called)
     looped, of_loops = largest_loops(starts, ends, given)
-    _check_loops(base.weights, looped, of_loops)
+    _check_loops(base.weights, looped, of_loops, called)
     loops, later = np.ones(nodes - base.nodes, np.float32), looped >= base.nodes
     loops[looped[later] - base.nodes] = of_loops[later]
     grown_weights = _weights_of_growth(base, growth, entries[new], loops)
@@ -204,6 +211,7 @@ def _check_known(
     targets: NDArray[np.int64],
     entries: NDArray[np.float32],
     stored: NDArray[np.int64],
+    called: Callable[[int], object],
 ) -> None:
     """Check that entries that are stored already have the same weights there."""
     assert base.weights is not None
@@ -211,16 +219,19 @@ def _check_known(
     wrong = np.flatnonzero(known != entries)
     if len(wrong):
         edge = wrong[0]
-        found = f"the edge of rows {sources[edge]} and {targets[edge]} has weight {entries[edge]:g}"
+        ends = f"{called(int(sources[edge]))} and {called(int(targets[edge]))}"
+        found = f"the edge of {ends} has weight {entries[edge]:g}"
         _raise_changed(found, known[edge])
 
 
-def _check_loops(weights: EdgeWeights, rows: NDArray[np.int64], loops: NDArray[np.float32]) -> None:
+def _check_loops(
+    weights: EdgeWeights, rows: NDArray[np.int64], loops: NDArray[np.float32], called: Callable[[int], object]
+) -> None:
     old = rows < len(weights.loops)
     wrong = np.flatnonzero(weights.loops[rows[old]] != loops[old])
     if len(wrong):
         row = rows[wrong[0]]
-        _raise_changed(f"the self-loop of row {row} has weight {loops[wrong[0]]:g}", weights.loops[row])
+        _raise_changed(f"the self-loop of {called(int(row))} has weight {loops[wrong[0]]:g}", weights.loops[row])
 
 
 def _raise_changed(found: str, known: float) -> NoReturn:

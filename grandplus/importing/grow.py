@@ -123,7 +123,7 @@ def _report(base: Graph, found: ReadGrowth, graph: Graph, splits: Splits, settin
         else "",
         "nodes": f"{graph.facts['nodes']:,}; the old ones have the rows that they had, and the new ones follow",
         "edges": f"{graph.facts['edges']:,}",
-        "homophily": homophily_text(homophily(graph)),
+        "homophily": homophily_text(homophily(graph), directed=not graph.adjacency.symmetric),
         "classes": classes_text(graph),
         "features": f"{graph.facts['features']:,}, {settings.preprocess.features} as it was fitted before",
         "split": f"old nodes stay in their parts; of the new ones {known:,} with a label are for test, and "

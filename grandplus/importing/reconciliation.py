@@ -64,6 +64,7 @@ def left_out(raw: RawGraph, graph: Graph, asked: Reading) -> list[str]:
         if entries.repeated
         else "",
         counted(entries.loops, "self-loop", "self-loops") if entries.loops else "",
+        *_of_weights(graph.facts),
     ]
     unused = [column for column in raw.account.unused if not _is_on_purpose(column, raw.account, asked)]
     return [
@@ -72,6 +73,14 @@ def left_out(raw: RawGraph, graph: Graph, asked: Reading) -> list[str]:
         *_only_in_edges(raw.account),
         *_unread(raw.account),
         *(name if name.endswith(NOT_READ) or name.startswith("--") else f"column {name}" for name in unused),
+    ]
+
+
+def _of_weights(facts: dict[str, Any]) -> list[str]:
+    zeros, several = facts.get("zero_weights", 0), facts.get("differing_weights", 0)
+    return [
+        counted(zeros, "entry of weight 0", "entries of weight 0") if zeros else "",
+        counted(several, "edge with several weights", "edges with several weights") if several else "",
     ]
 
 

@@ -71,8 +71,8 @@ def report(raw: RawGraph, graph: Graph, splits: Splits, settings: Settings, orde
         "format": settings.source.format + details,
         "nodes": f"{len(ids):,}, from {first} to {last}",
         "edges": _edges(raw, graph),
-        "weights": _weights(raw, graph),
-        "homophily": homophily_text(homophily(graph)),
+        "weights": _weights(raw, graph, settings.source.read.weight),
+        "homophily": homophily_text(homophily(graph), directed=not graph.adjacency.symmetric),
         "classes": classes_text(graph),
         "features": _features(raw, settings),
         "split": _split(raw, splits, settings),
@@ -87,12 +87,14 @@ def report(raw: RawGraph, graph: Graph, splits: Splits, settings: Settings, orde
     return [f"{name:<9} {text}" for name, text in [*lines.items(), *remarks] if text]
 
 
-def homophily_text(found: Homophily) -> str:
+def homophily_text(found: Homophily, *, directed: bool = False) -> str:
     """How alike neighbours are, and whether that is too little; nothing where no edge joins two labelled nodes.
 
     Parameters
     ----------
     found : Homophily
+    directed : bool
+        Whether edges count in one direction only.
 
     Returns
     -------
@@ -107,7 +109,8 @@ def homophily_text(found: Homophily) -> str:
     """
     if not found.edges:
         return ""
-    text = f"{percent(found.share)} of {found.edges:,} edges between labelled nodes join nodes of the same class"
+    edges = f"{found.edges:,} {'directed ' if directed else ''}edges"
+    text = f"{percent(found.share)} of {edges} between labelled nodes join nodes of the same class"
     if math.isnan(found.adjusted):
         return text
     text = f"{text}; adjusted for chance {round(found.adjusted, 2) + 0.0:.2f}"
@@ -144,7 +147,7 @@ def _without_direction(raw: RawGraph) -> int:
     return int(np.broadcast_to(raw.undirected, raw.edges.shape[1:]).sum())
 
 
-def _weights(raw: RawGraph, graph: Graph) -> str:
+def _weights(raw: RawGraph, graph: Graph, column: object) -> str:
     """The range of the weights that are used, and what was merged; nothing where edges have none."""
     if raw.weights is None:
         return ""
@@ -160,7 +163,8 @@ def _weights(raw: RawGraph, graph: Graph) -> str:
     if loops:
         notes.append(f"{counted(loops, 'self-loop has a weight', 'self-loops have a weight')}, others have 1")
     low, high = weights.entries.min(), weights.entries.max()
-    return "; ".join([f"from {low:g} to {high:g}; a walk follows edges by their share of weight", *notes])
+    of_column = "" if column is None else f" (column {column})" if isinstance(column, int) else f" ({column})"
+    return "; ".join([f"from {low:g} to {high:g}{of_column}; a walk follows edges by their share of weight", *notes])
 
 
 def _edges(raw: RawGraph, graph: Graph) -> str:

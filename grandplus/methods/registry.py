@@ -105,7 +105,7 @@ def check_edges(name: str, *, weighted: bool, directed: bool) -> None:
     """
     kinds = (
         (directed, "takes_direction", "edges that count in one direction only", "preprocess.direction: both"),
-        (weighted, "takes_weights", "weights of edges", "--weights ignore at import (source.read.weights in the card)"),
+        (weighted, "takes_weights", "weights of edges", "to ignore them (source.read.weights: ignore)"),
     )
     for has, flag, what, instead in kinds:
         if has and not getattr(settings_of(name).Settings, flag):

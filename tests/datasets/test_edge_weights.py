@@ -193,7 +193,7 @@ def test_weights_are_used(tmp_path, write):
 
 @formats
 def test_weights_are_left_out(tmp_path, write):
-    raw = read(tmp_path, write(tmp_path).model_copy(update={"weights": "ignore"}))
+    raw = read(tmp_path, write(tmp_path).model_copy(update={"weights": "ignore", "weight": None}))
     assert raw.weights is None
     assert set(np.unique(dense(raw, "both"))) == {0, 1}
 
@@ -315,7 +315,7 @@ def undirected(write):
 )
 def test_a_direction_of_edges_that_have_none_is_refused(tmp_path, write):
     raw = read(tmp_path, write(tmp_path))
-    with pytest.raises(GrandPlusError, match="no edge has a direction, as the graph says, and direction is out"):
+    with pytest.raises(GrandPlusError, match="direction is out, and the graph says that none of its edges has one"):
         dense(raw, "out")
     assert dense(raw, "both").sum() == 4 + 2 * 4
 
@@ -325,5 +325,53 @@ def test_a_symmetric_matrix_has_no_direction(tmp_path):
     (tmp_path / "nodes.csv").write_text("id,label\n" + "".join(f"{i + 1},{label}\n" for i, label in enumerate(LABELS)))
     raw = read(tmp_path, Reading(weights="use"))
     assert (dense(raw, "both") == SYMMETRIC - np.diag([1, 0, 0, 0])).all()
-    with pytest.raises(GrandPlusError, match="no edge has a direction"):
+    with pytest.raises(GrandPlusError, match="the graph says that none of its edges has one"):
         dense(raw, "in")
+
+
+def test_an_edge_without_a_weight_is_refused(tmp_path):
+    graph = digraph()
+    del graph[1][2]["weight"]
+    nx.write_graphml(graph, tmp_path / "g.graphml")
+    with pytest.raises(
+        GrandPlusError, match="has no weight on the edge of '1' and '2'; expected a number of at least 0"
+    ):
+        read(tmp_path, Reading(label="label", weights="use"))
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        (Reading(weights="use", weight="target"), "column target holds an end of edges, and is named as their weights"),
+        (Reading(weights="ignore", weight="weight"), "weight is weight, and weights are not used; say --weights use"),
+    ],
+)
+def test_a_column_that_can_not_be_the_weights_is_refused(tmp_path, asked, words):
+    csv(tmp_path)
+    with pytest.raises(GrandPlusError, match=words):
+        read(tmp_path, asked)
+
+
+@pytest.mark.parametrize("write", [edges_npz, csr_npz])
+def test_a_name_is_refused_where_weights_have_none(tmp_path, write):
+    write(tmp_path)
+    with pytest.raises(GrandPlusError, match="holds all weights, and foo is named; leave --weight out"):
+        read(tmp_path, Reading(weights="use", weight="foo"))
+
+
+def test_the_reading_keeps_the_name_of_the_weights(tmp_path):
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "graph").mkdir()
+    table(tmp_path / "tables", "source,target,foo\n0,1,2\n1,2,3\n")
+    graphml(tmp_path / "graph")
+    asked = {"tables": Reading(weights="use"), "graph": Reading(label="label", weights="use")}
+    found = {name: recognise(sorted((tmp_path / name).iterdir()), how, None)[1].weight for name, how in asked.items()}
+    assert found == {"tables": "foo", "graph": "weight"}
+
+
+def test_columns_of_float16_are_read(tmp_path):
+    starts, ends, weights = map(list, zip(*ENTRIES, strict=True))
+    columns = {"source": starts, "target": ends, "weight": pa.array(np.array(weights, np.float16))}
+    pq.write_table(pa.table(columns), tmp_path / "edges.parquet")
+    labels_table(tmp_path)
+    assert (dense(read(tmp_path, Reading(weights="use")), "both") == SYMMETRIC).all()

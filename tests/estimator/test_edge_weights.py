@@ -78,7 +78,10 @@ def test_weights_and_a_direction_change_predictions_and_later_graphs_have_them_t
         ({"edge_weights": "use", "graph": np.array([[0, 1], [1, 2]])}, "has no weights of edges; expected weights"),
         ({"edge_weights": "use", "graph": -1.0}, "has weight -.*; expected 0, for no edge, or from"),
         ({"edge_weights": "use", "direction": "up"}, "direction is 'up'"),
-        ({"edge_weights": "use", "direction": "out", "graph": nx.Graph([(0, 1)])}, "no edge has a direction"),
+        (
+            {"edge_weights": "use", "direction": "out", "graph": nx.Graph([(0, 1, {"weight": 2})])},
+            "none of its edges has one",
+        ),
     ],
 )
 def test_what_is_wrong_is_told(weighted, change, words):
@@ -105,3 +108,39 @@ def test_a_saved_dataset_has_weights_and_a_direction(weighted, tmp_path, directi
     assert ("followed from their first end to their second" in text) == (direction == "out")
     with np.load(tmp_path / "data/own/own.npz") as saved:
         assert sorted(saved["edge_weights"].tolist()) == sorted(matrix.data.tolist())
+
+
+def test_a_directed_adjacency_is_refused(weighted):
+    matrix, X, y = weighted
+    with pytest.raises(ArgumentError, match="the Adjacency has direction in; expected one of both directions"):
+        small(edge_weights="use", direction="in").fit(Adjacency.of(matrix, weights="use", direction="in"), X, y)
+
+
+def test_repeated_entries_of_a_matrix_are_summed():
+    repeated = sp.coo_array(([1.0, 2.0], ([0, 0], [1, 1])), shape=(3, 3))
+    for matrix in (repeated, repeated.tocsr()):
+        assert Adjacency.of(matrix, weights="use", direction="out").weights.entries.tolist() == [3.0]
+
+
+@pytest.mark.parametrize(
+    ("weight", "words"),
+    [
+        ([1, 2], "edge weights are no array"),
+        (None, r"the edge of .* has no weight; expected one, as others have"),
+        ("heavy", "edge weights have shape .* and type"),
+    ],
+)
+def test_an_edge_with_something_else_than_a_number_is_told(weighted, weight, words):
+    matrix, X, y = weighted
+    graph = forms(matrix)["networkx"]
+    start, end = next(iter(graph.edges))
+    graph[start][end]["weight"] = weight
+    with pytest.raises(ArgumentError, match=words):
+        small(edge_weights="use").fit(graph, X, y)
+
+
+def test_float16_matrices_are_taken(weighted):
+    matrix, X, y = weighted
+    half, single = matrix.toarray().astype(np.float16), matrix.toarray().astype(np.float32)
+    first, second = (small(max_epochs=2, edge_weights="use").fit(dense, X, y) for dense in (half, single))
+    assert first.predict_proba().tobytes() == second.predict_proba().tobytes()

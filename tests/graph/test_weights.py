@@ -164,7 +164,7 @@ def weighted_path():
 
 
 def test_growth_changes_no_weights():
-    with pytest.raises(ArgumentError, match=r"the edge of rows 0 and 1 has weight 5; expected 2, its weight in the"):
+    with pytest.raises(ArgumentError, match=r"the edge of row 0 and row 1 has weight 5; expected 2, its weight in the"):
         grow(weighted_path(), np.array([[1], [0]]), 4, [5])
     with pytest.raises(ArgumentError, match=r"the self-loop of row 0 has weight 5; expected 1, its weight in the"):
         grow(weighted_path(), np.array([[0], [0]]), 4, [5])
@@ -190,3 +190,21 @@ def test_odd_graphs(edges, direction):
     assert (dense(adjacency) == weighted.dense(direction)).all()
     off_diagonal = np.triu(weighted.dense("both"), 1)
     assert facts["edges"] == np.count_nonzero(off_diagonal)
+
+
+def test_what_was_loaded_can_be_saved_over_itself(tmp_path):
+    saved = build_adjacency(FIVE.array, FIVE.nodes, [2, 0.5, 1, 7])[0]
+    saved.save(tmp_path)
+    loaded = Adjacency.load(tmp_path)
+    loaded.save(tmp_path)
+    assert Adjacency.load(tmp_path).fingerprint == saved.fingerprint
+    assert (dense(loaded) == dense(saved)).all()
+
+
+@pytest.mark.parametrize("name", ["weights.npy", "loops.npy", "strengths.npy"])
+@pytest.mark.parametrize("change", [lambda array: array[1:], lambda array: array.astype(np.int64)])
+def test_damaged_weights_are_told(tmp_path, name, change):
+    build_adjacency(FIVE.array, FIVE.nodes, [2, 0.5, 1, 7])[0].save(tmp_path)
+    np.save(tmp_path / name, change(np.load(tmp_path / name)))
+    with pytest.raises(ArtifactError, match=rf"{name}: has shape .* and type .*; expected \("):
+        Adjacency.load(tmp_path)

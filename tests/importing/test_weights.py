@@ -84,7 +84,7 @@ def test_the_lines_say_what_becomes_of_weights(own, capsys):
     assert "12 found in one direction only, and followed from their first end to their second" in out
     line = next(line for line in out.splitlines() if line.startswith("weights "))
     for part in (
-        "from 0.5 to 3; a walk follows edges by their share of weight",
+        "from 0.5 to 3 (weight); a walk follows edges by their share of weight",
         "1 entry of weight 0 is no edge",
         "1 edge has several weights, of which the largest counts",
         "1 self-loop has a weight, others have 1",

@@ -100,9 +100,7 @@ def test_methods_say_which_edges_they_take(name):
     if name in TAKE_WEIGHTS:
         check_edges(name, weighted=True, directed=False)
     else:
-        with pytest.raises(
-            GrandPlusError, match=f"{name} takes no weights of edges; choose --weights ignore at import"
-        ):
+        with pytest.raises(GrandPlusError, match=f"{name} takes no weights of edges; choose to ignore them"):
             check_edges(name, weighted=True, directed=False)
     if name == "grandplus":
         check_edges(name, weighted=True, directed=True)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from grandplus.datasets.edge_weights import weights_read
+from grandplus.datasets.edge_weights import check_unnamed, weights_read
 from grandplus.datasets.source import Source
 from grandplus.graph.adjacency import INT32_IDS
 from grandplus.graph.features import as_floats
@@ -156,6 +156,7 @@ def edges_of(adjacency: Any, source: Source, where: object) -> tuple[NDArray[Any
         edges[1] = adjacency.indices
     else:
         raise GrandPlusError(f"is in format {adjacency.format}", where=where, expected="csr, csc or coo")
+    check_unnamed(source.read, where)
     weights = weights_read(adjacency.data, source.read, where)
     if adjacency.data.all():
         return edges, weights

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from grandplus.datasets.account import Account
 from grandplus.datasets.attributed.graph import AttributedGraph
-from grandplus.datasets.attributed.raw_graph import unused_attributes, unused_of_edges, weights_of
+from grandplus.datasets.attributed.raw_graph import unused_attributes, unused_of_edges, weight_of, weights_of
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import Reading, Source
 from grandplus.datasets.tables.ids import as_numpy
@@ -58,7 +58,7 @@ def reading_beside(graph: AttributedGraph, others: dict[str, Path], asked: Readi
         reading = tables.recognise(files, _of_edge_table(asked, edges))
     if reading is None:
         return None
-    kept = {"edges": graph.where.name, "ends": None, "weights": asked.weights, "weight": asked.weight}
+    kept = {"edges": graph.where.name, "ends": None, "weights": asked.weights, "weight": weight_of(graph, asked)}
     return reading.model_copy(update=kept)
 
 

@@ -21,7 +21,7 @@ from grandplus.datasets.attributed.graph import (
     feature_columns,
     kind_of,
 )
-from grandplus.datasets.edge_weights import raise_several, raise_weighted, weights_read
+from grandplus.datasets.edge_weights import raise_several, raise_weighted, raise_without_weights, weights_read
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import Reading, Source
 from grandplus.datasets.tables.classes import class_numbers, unknown_labels
@@ -83,7 +83,7 @@ def raw_graph(graph: AttributedGraph, source: Source) -> RawGraph:
 
 
 def weights_of(graph: AttributedGraph, how: Reading) -> NDArray[np.float32] | None:
-    """The weights of edges, if they are used; an edge without one has 1.
+    """The weights of edges, if they are used.
 
     Parameters
     ----------
@@ -98,25 +98,52 @@ def weights_of(graph: AttributedGraph, how: Reading) -> NDArray[np.float32] | No
     Raises
     ------
     GrandPlusError
-        There are several such attributes, or weights that are refused.
+        There are several such attributes, an edge lacks its weight, or weights are refused.
     """
     if how.weights == "ignore":
         return None
     found = None
     for name in _weight_attributes(graph, how):
         values = graph.edge_attributes[name]
-        numbers = [1 if value is None else as_number(value) for value in values]
+        numbers = [None if value is None else as_number(value) for value in values]
         wrong = next((row for row, number in enumerate(numbers) if number is None or not number >= 0), None)
-        other = next((row for row, number in enumerate(numbers) if number != 1), None)
+        other = next((row for row, value in enumerate(values) if value is not None and numbers[row] != 1), None)
         edge = wrong if how.weights == "use" else other
         if edge is not None:
             start, end = (graph.ids[row] for row in graph.edges[:, edge])
-            text = f"has {name} {values[edge]} on the edge of {start!r} and {end!r}"
+            shown = f"{name} {values[edge]}" if values[edge] is not None else f"no {name}"
+            text = f"has {shown} on the edge of {start!r} and {end!r}"
             if how.weights is None:
                 raise_weighted(text, graph.where)
             raise GrandPlusError(text, where=graph.where, expected="a number of at least 0")
         found = np.array(numbers, float)
+    if found is None and how.weights == "use":
+        held = ", ".join(graph.edge_attributes)
+        fix = f"name the attribute with --weight (source.read.weight in the card): {held}" if held else ""
+        raise_without_weights(graph.where, fix)
     return None if found is None else weights_read(found, how, graph.where)
+
+
+def weight_of(graph: AttributedGraph, how: Reading) -> str | None:
+    """The attribute of the weights that are used.
+
+    Parameters
+    ----------
+    graph : AttributedGraph
+    how : Reading
+
+    Returns
+    -------
+    str or None
+
+    Raises
+    ------
+    GrandPlusError
+        There are several, or the one that is named is not there.
+    """
+    if how.weights != "use":
+        return None if how.weight is None else str(how.weight)
+    return next(iter(_weight_attributes(graph, how)), None)
 
 
 def _weight_attributes(graph: AttributedGraph, how: Reading) -> list[str]:

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from grandplus.datasets.attributed.graph import EMPTY, NUMBERS, VECTORS, AttributedGraph, as_number, as_text, kind_of
+from grandplus.datasets.attributed.raw_graph import weight_of
 from grandplus.datasets.source import Reading
 from grandplus.datasets.tables.names import IDS, LABELS
 from grandplus.runtime.errors import GrandPlusError
@@ -55,6 +56,7 @@ def reading_of(graph: AttributedGraph, asked: Reading, classes: tuple[str, ...] 
             "edges": None,
             "id": ids,
             "label": label,
+            "weight": weight_of(graph, asked),
             "features": graph.where.name if features else None,
             "ignore": [*ignored, *(name for name in rest if name not in features)] if features else ignored,
         }

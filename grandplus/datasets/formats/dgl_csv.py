@@ -21,7 +21,7 @@ from grandplus.datasets.arrays.masks import splits_of
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import Reading, Source
 from grandplus.datasets.tables.classes import class_numbers
-from grandplus.datasets.tables.edge_weights import read_weights, weight_column
+from grandplus.datasets.tables.edge_weights import read_weights, used_weight_column
 from grandplus.datasets.tables.feature_files import vectors_of
 from grandplus.datasets.tables.ids import as_numpy, check_unique, ids_of, order_of, same_type
 from grandplus.datasets.tables.known_ids import known_rows, named_ids
@@ -41,7 +41,7 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
     See `grandplus.datasets.formats.Format`.
     """
     edges, nodes = _tables(folder, files)
-    weight = weight_column(edges, [edges.column(end) for end in ENDS], source.read)
+    weight = used_weight_column(edges, [edges.column(end) for end in ENDS], source.read)
     others = [name for column, name in enumerate(edges.names or []) if name not in ENDS and column != weight]
     label = source.read.label or LABEL
     starts, stops, ids = same_type(

@@ -19,7 +19,7 @@ from grandplus.datasets.account import Account, FileAccount
 from grandplus.datasets.arrays.checks import described, features_of, labels_of, pick
 from grandplus.datasets.arrays.masks import splits_of
 from grandplus.datasets.arrays.npz import check_npz, keys_of, read_csr, read_npz
-from grandplus.datasets.edge_weights import weights_read
+from grandplus.datasets.edge_weights import check_unnamed, weights_read
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import Reading, Source
 from grandplus.datasets.tables.classes import class_numbers
@@ -90,6 +90,7 @@ def recognise(files: list[Path], asked: Reading) -> Reading | None:
 
 def _weights(file: Path, edges: int, how: Reading) -> NDArray[np.float32] | None:
     values, where = read_npz(file, WEIGHTS), f"{file}, {WEIGHTS}"
+    check_unnamed(how, where)
     if values.shape != (edges,) or values.dtype.kind not in "biuf":
         raise GrandPlusError(f"is {described(values)}", where=where, expected=f"{edges} numbers, one an edge")
     return weights_read(values, how, where)

@@ -21,7 +21,7 @@ from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import NO_IDS, Reading, Source
 from grandplus.datasets.tables import feature_files
 from grandplus.datasets.tables.classes import class_numbers, unknown_labels
-from grandplus.datasets.tables.edge_weights import read_weights, weight_column
+from grandplus.datasets.tables.edge_weights import read_weights, used_weight_column
 from grandplus.datasets.tables.ends import check_ends, ends_of_edges
 from grandplus.datasets.tables.features import read_columns
 from grandplus.datasets.tables.foreign import check_is_table
@@ -61,7 +61,7 @@ def read(folder: Path, files: list[str], source: Source, order: Path | None = No
     """
     how = source.read
     edges, columns = _edges(folder, how)
-    weight = weight_column(edges, columns, how)
+    weight = used_weight_column(edges, columns, how)
     table = _node_table(folder, how)
     starts, stops, ids, dropped = _ids(edges, columns, table, how)
     weights = read_weights(edges, weight, how)

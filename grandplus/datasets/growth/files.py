@@ -18,13 +18,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from grandplus.datasets.attributed.graph import AttributedGraph
-from grandplus.datasets.attributed.raw_graph import weights_of
-from grandplus.datasets.growth.graphs import Added, added_by
+from grandplus.datasets.growth.graphs import Added, added_by, weights_of_growth
 from grandplus.datasets.raw import READERS
 from grandplus.datasets.source import NO_IDS, Reading, Source
 from grandplus.datasets.tables import feature_files
 from grandplus.datasets.tables.classes import class_numbers
-from grandplus.datasets.tables.edge_weights import read_weights, weight_column
+from grandplus.datasets.tables.edge_weights import further_columns, read_weights, weight_column
 from grandplus.datasets.tables.ends import ends_of_edges
 from grandplus.datasets.tables.features import read_columns
 from grandplus.datasets.tables.ids import check_unique, ids_of, same_type
@@ -33,12 +32,13 @@ from grandplus.datasets.tables.names import LABELS, ends_by_name, is_id
 from grandplus.datasets.tables.split_columns import columns_of_split
 from grandplus.datasets.tables.table import Table
 from grandplus.datasets.tables.text import is_called
-from grandplus.graph.entries import directed_edges
+from grandplus.graph.entries import listed_both_ways
 from grandplus.graph.features import Features
 from grandplus.graph.fitted import RAW_ROWS
 from grandplus.graph.graph import Graph
 from grandplus.graph.grown import GrownGraph
 from grandplus.runtime.errors import GrandPlusError, argument_errors
+from grandplus.runtime.sizes import counted
 from grandplus.runtime.validation import Column
 
 SHOWN = 10  # of the features that are ignored
@@ -67,7 +67,8 @@ class ReadGrowth(NamedTuple):
         facts = self.graph.facts
         was_there = {"repeated": facts["merged_duplicates"], "self-loops": facts["dropped_self_loops"], **self.dropped}
         notes = [f"{count:,} {what}" for what, count in was_there.items() if count]
-        account = {"added": "; ".join([f"{facts['nodes']:,} nodes and {facts['edges']:,} edges", *notes])}
+        nodes, edges = counted(facts["nodes"], "node", "nodes"), counted(facts["edges"], "edge", "edges")
+        account = {"added": "; ".join([f"{nodes} and {edges}", *notes])}
         if self.unknown:
             names = ", ".join(self.unknown[:SHOWN]) + ", …" * (len(self.unknown) > SHOWN)
             account["ignored"] = f"{len(self.unknown):,}: {names}; the graph has no such features"
@@ -109,6 +110,8 @@ def read_growth(
     how = read or Reading()
     added = Added() if nodes is None else _nodes(base, nodes, features, how)
     further = Added() if edges is None else _edges(base, edges, how)
+    for part, file in ((added, nodes), (further, edges)):
+        _check_weights(base, part, file)
     with argument_errors(nodes or ""):  # one by one, so that an error names the file that it is in
         grown = base.grown(added.ids, added.ends, added.features, added.labels, added.weights)
     with argument_errors(edges or ""):
@@ -116,17 +119,20 @@ def read_growth(
             ends = [first + second for first, second in zip(added.ends, further.ends, strict=True)]
             weights = _joined(added, further)
             grown = base.grown(added.ids, ends, added.features, added.labels, weights)
-    return ReadGrowth(grown, list(added.unknown), added.dropped | further.dropped)
+    return ReadGrowth(grown, [*added.unknown, *further.unknown], added.dropped | further.dropped)
 
 
 def _joined(added: Added, further: Added) -> NDArray[np.float32] | None:
     """The weights of both files' edges; None if neither file has any."""
     parts = [part for part in (added, further) if part.ends[0]]
-    if all(part.weights is None for part in parts):
-        return None
-    return np.concatenate(
-        [np.ones(len(part.ends[0]), np.float32) if part.weights is None else part.weights for part in parts]
-    )
+    weights = [part.weights for part in parts if part.weights is not None]
+    return np.concatenate(weights) if weights else None
+
+
+def _check_weights(base: Graph, part: Added, file: Path | None) -> None:
+    if base.adjacency.weights is not None and part.ends[0] and part.weights is None:
+        expected = "one for each, as the edges of the graph have"
+        raise GrandPlusError("its edges have no weights", where=file or "", expected=expected)
 
 
 def _of_graph(file: Path) -> AttributedGraph | None:
@@ -150,7 +156,8 @@ def _edges(base: Graph, file: Path, how: Reading) -> Added:
     """The ids at both ends of the edges, and the lines that are none."""
     graph = _of_graph(file)
     if graph is not None:
-        pairs, weights = directed_edges(graph.edges, weights_of(graph, how), graph.undirected, base.adjacency.direction)
+        given = weights_of_growth(graph, base, how)
+        pairs, weights = listed_both_ways(graph.edges, given, graph.undirected, base.adjacency.direction)
         ids = [[graph.ids[row] for row in end] for end in pairs.tolist()]
         return Added(ends=ids, weights=weights, dropped=dict(graph.dropped))
     table = _looked(file, how.ends or ())
@@ -164,14 +171,21 @@ def _edges(base: Graph, file: Path, how: Reading) -> Added:
         held = ", ".join(table.names) if table.names else f"{len(columns)} columns without names"
         fix = "name the two columns source and target, or as they were named at import"
         raise GrandPlusError(f"has {held}", where=file, expected="the two ends of an edge", fix=fix)
-    further = [table.named(column) for column in columns if column not in ends and not table.is_empty(column)]
+    further = further_columns(table, ends)
     if further and how.weights is None:
-        found = f"has further columns: {', '.join(map(str, further))}"
+        found = f"has further columns: {', '.join(_names(table, further))}"
         raise GrandPlusError(found, where=file, expected="the two ends of an edge only", fix="leave the others out")
-    weight = weight_column(table, ends, how)
+    weight = _weight_column(table, ends, how) if further and how.weights == "use" else None
     pieces, dropped = ends_of_edges(table, ends, [], None)
     ids = [column.to_pylist() for column in same_type(*pieces)]
-    return Added(ends=ids, weights=read_weights(table, weight, how), dropped=dropped)
+    unknown = _names(table, [column for column in further if column != weight and weight is not None])
+    return Added(ends=ids, weights=read_weights(table, weight, how), dropped=dropped, unknown=unknown)
+
+
+def _weight_column(table: Table, ends: list[int], how: Reading) -> int:
+    """That of the name that it had at import; where one of the tables has no names, the only one that may be it."""
+    by_name = isinstance(how.weight, str) and bool(table.names)
+    return weight_column(table, ends, how if by_name else how.model_copy(update={"weight": None}))
 
 
 def _nodes(base: Graph, file: Path, beside: Path | None, how: Reading) -> Added:
@@ -184,7 +198,7 @@ def _nodes(base: Graph, file: Path, beside: Path | None, how: Reading) -> Added:
     (ids,) = same_type(*ids_of(table, [ident]))
     check_unique(ids, table)
     others = [column for column in range(table.width) if column not in (ident, label, *_left_out(table, how))]
-    if base.fitted.kind in RAW_ROWS:
+    if base.fitted.kind in RAW_ROWS or not len(ids):
         features, unknown = None, _names(table, others)
     elif beside is not None:
         features, numbers = _features_beside(base, beside, ids)
@@ -245,8 +259,8 @@ def _feature_columns(base: Graph, table: Table, others: list[int], label: int | 
     if len(others) == width + 1 and label is None:
         *others, label = others
     if len(others) != width:
-        found = f"has {len(others)} columns beside ids and labels"
-        fix = "give the features beside it with --features" if len(others) == 0 else ""
+        found = f"has {counted(len(others), 'column', 'columns')} beside ids and labels"
+        fix = "add them, or give the features beside it with --features"
         raise GrandPlusError(found, where=table.file, expected=f"{width}, one for each feature of the graph", fix=fix)
     return others, label
 

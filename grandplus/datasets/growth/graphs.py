@@ -11,11 +11,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from grandplus.datasets.attributed.graph import AttributedGraph, as_text, feature_columns
-from grandplus.datasets.attributed.raw_graph import feature_matrix, weights_of
+from grandplus.datasets.attributed.raw_graph import feature_matrix, weight_of, weights_of
 from grandplus.datasets.source import Reading, Source
 from grandplus.datasets.tables.classes import class_numbers
 from grandplus.datasets.tables.names import LABELS
-from grandplus.graph.entries import directed_edges
+from grandplus.graph.entries import listed_both_ways
 from grandplus.graph.features import Features
 from grandplus.graph.fitted import RAW_ROWS
 from grandplus.graph.graph import Graph
@@ -69,8 +69,8 @@ def added_by(graph: AttributedGraph, base: Graph, how: Reading) -> Added:
     GrandPlusError
         A new node lacks a feature of ``base``, a value is no number, or edges have weights that are refused.
     """
-    weights = weights_of(graph, how)
-    edges, weights = directed_edges(graph.edges, weights, graph.undirected, base.adjacency.direction)
+    weights = weights_of_growth(graph, base, how)
+    edges, weights = listed_both_ways(graph.edges, weights, graph.undirected, base.adjacency.direction)
     own = graph.attributes.get(str(how.id)) if how.id is not None else None
     ids = graph.ids if own is None else [as_text(value) or "" for value in own]
     new = np.flatnonzero(find_rows(base.node_ids, ids) < 0).tolist()
@@ -90,6 +90,35 @@ def added_by(graph: AttributedGraph, base: Graph, how: Reading) -> Added:
         weights,
         dict(graph.dropped),
     )
+
+
+def weights_of_growth(graph: AttributedGraph, base: Graph, how: Reading) -> NDArray[np.float32] | None:
+    """The weights of later edges, by the attribute that had them at import; those of a graph without weights are all 1.
+
+    Parameters
+    ----------
+    graph : AttributedGraph
+        A later file.
+    base : Graph
+    how : Reading
+
+    Returns
+    -------
+    float32 (E,) or None
+
+    Raises
+    ------
+    GrandPlusError
+        An edge has none, or they are refused.
+    """
+    if not graph.edges.shape[1]:
+        return None
+    if how.weights != "use":
+        return weights_of(graph, how)
+    named = how if str(how.weight) in graph.edge_attributes else how.model_copy(update={"weight": None})
+    if base.adjacency.weights is None and weight_of(graph, named) is None:
+        return None
+    return weights_of(graph, named)
 
 
 def _features(graph: AttributedGraph, given: dict[str, list[Any]], known: list[str], ids: list[str]) -> Features:

@@ -42,6 +42,7 @@ def as_matrix(value: Any, name: str) -> Any:
             if str(value.layout) != "torch.strided":
                 entries = value.to_sparse_coo().coalesce()
                 return sp.coo_array((entries.values().numpy(), entries.indices().numpy()), shape=tuple(value.shape))
-        return np.asarray(value)
+        array = np.asarray(value)
+        return array.astype(np.float32) if array.dtype == np.float16 else array  # which scipy does not know
     except (TypeError, ValueError, RuntimeError) as error:
         raise ArgumentError(f"{name} is no array: {error}") from None

@@ -19,7 +19,7 @@ from grandplus.datasets.in_memory.ids import NodeIds
 from grandplus.datasets.source import Reading, Source
 from grandplus.datasets.tables.names import ends_by_name, is_index, is_no_end, is_weight
 from grandplus.graph.adjacency import Adjacency
-from grandplus.graph.edge_weights import checked_edge_weights
+from grandplus.graph.edge_weights import checked_edge_weights, numbers_of
 from grandplus.runtime.errors import ArgumentError, argument_errors
 
 SHOWN_COLUMNS = 5  # in an error
@@ -99,6 +99,9 @@ class EdgeReader:
         if is_igraph(graph):
             return self._igraph(graph)
         if isinstance(graph, Adjacency):
+            if not graph.symmetric:
+                found, fix = f"the Adjacency has direction {graph.direction}", "give its matrix, and say direction"
+                raise ArgumentError(found, expected="one of both directions", fix=fix)
             graph = _matrix_of(graph)
         if not (hasattr(graph, "dtype") or isinstance(graph, list | tuple)):
             raise ArgumentError(f"graph is a {type(graph).__name__}", expected=_KINDS)
@@ -116,7 +119,7 @@ class EdgeReader:
 
     def _weights(self, values: Any, where: str) -> NDArray[np.float32] | None:
         """The weights of edges, one of which each has."""
-        given = np.asarray(values)
+        given = numbers_of(values)
         if self.edge_weights is None:
             other: Any = np.flatnonzero((given != 0) & (given != 1)) if given.dtype.kind != "b" else []
             if len(other):
@@ -135,6 +138,9 @@ class EdgeReader:
     def _matrix(self, matrix: Any) -> ReadEdges:
         if sp.issparse(matrix):
             matrix = matrix if matrix.format in ("csr", "csc", "coo") else matrix.tocoo()
+            if self.edge_weights == "use":
+                matrix = matrix.tocsr(copy=True)
+                matrix.sum_duplicates()
         else:
             places = np.nonzero(matrix)
             matrix = sp.coo_array((matrix[places], places), matrix.shape)
@@ -169,8 +175,8 @@ class EdgeReader:
         return np.asarray(edges, np.int64)
 
     def _networkx(self, graph: Any) -> ReadEdges:
-        listed = list(graph.edges(data="weight", default=1))
-        values = [1 if weight is None else weight for *_, weight in listed]
+        listed = list(graph.edges(data="weight"))
+        values = [weight for *_, weight in listed]
         weights = self._of_each(values, lambda edge: f"the edge of {listed[edge][0]!r} and {listed[edge][1]!r}")
         names = list(graph)
         row_of = dict(zip(names, self._rows(names, "graph").tolist(), strict=True))
@@ -182,7 +188,7 @@ class EdgeReader:
         edges = np.array(graph.get_edgelist(), np.int64).reshape(-1, 2).T
         weights = None
         if "weight" in graph.es.attributes():
-            values = [1 if weight is None else weight for weight in graph.es["weight"]]
+            values = graph.es["weight"]
             weights = self._of_each(values, lambda edge: f"the edge of vertices {edges[0, edge]} and {edges[1, edge]}")
         if self.ids is None and graph.vcount() != self.count:
             expected = f"{self.count}, a vertex for each row of X"
@@ -192,12 +198,17 @@ class EdgeReader:
         return ReadEdges(rows, self.count, weights, not graph.is_directed())
 
     def _of_each(self, values: list[Any], called: Callable[[int], str]) -> NDArray[np.float32] | None:
-        """The weights of edges, of which most libraries have none; an error says which edge has one."""
+        """The weights of edges, None where one has none; errors say which edge it is."""
         if self.edge_weights is None:
-            other = next((edge for edge, weight in enumerate(values) if weight != 1), None)
+            other = next((edge for edge, weight in enumerate(values) if not _counts_once(weight)), None)
             if other is not None:
                 raise ArgumentError(f"{called(other)} has a weight", where="graph", expected=_UNWEIGHTED, fix=_SAY)
-        return self._weights(values, "graph") if self.edge_weights == "use" else None
+        if self.edge_weights != "use" or all(weight is None for weight in values):
+            return None
+        without = next((edge for edge, weight in enumerate(values) if weight is None), None)
+        if without is not None:
+            raise ArgumentError(f"{called(without)} has no weight", where="graph", expected="one, as others have")
+        return self._weights(values, "graph")
 
     def _frame(self, frame: Any) -> ReadEdges:
         names = column_names(frame)
@@ -250,13 +261,18 @@ class EdgeReader:
         return rows.astype(np.int64, copy=False)
 
 
+def _counts_once(weight: Any) -> bool:
+    return weight is None or (np.ndim(weight) == 0 and bool(weight == 1))
+
+
 def _matrix_of(adjacency: Adjacency) -> Any:
     """A sparse matrix, with weights and self-loops only if it has weights."""
     shape = (adjacency.nodes, adjacency.nodes)
     if adjacency.weights is None:
         return sp.csr_array((np.ones(len(adjacency.indices), bool), adjacency.indices, adjacency.indptr), shape=shape)
     entries = sp.csr_array((adjacency.weights.entries, adjacency.indices, adjacency.indptr), shape=shape)
-    return entries + sp.diags_array(adjacency.weights.loops)
+    loops = adjacency.weights.loops
+    return (entries + sp.diags_array(np.where(loops == 1, 0, loops))).tocsr()
 
 
 def _listed(names: Sequence[Any] | NDArray[Any]) -> list[Any]:

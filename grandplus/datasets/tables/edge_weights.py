@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from grandplus.datasets.edge_weights import raise_further_columns, raise_several, weights_read
+from grandplus.datasets.edge_weights import raise_further_columns, raise_several, raise_without_weights, weights_read
 from grandplus.datasets.source import Reading
 from grandplus.datasets.tables.features import decoded, is_text
 from grandplus.datasets.tables.names import is_weight
@@ -18,10 +18,11 @@ from grandplus.datasets.tables.table import Table
 from grandplus.runtime.errors import GrandPlusError
 
 NAMED_COLUMNS = 10  # at most, in an error
+_NAME = "name the column that holds the weights with --weight (source.read.weight in the card)"
 
 
-def weight_column(edges: Table, ends: Sequence[int], how: Reading) -> int | None:
-    """Which column holds the weights of edges that are used: the one that is named, called so, or the only further one.
+def weight_column(edges: Table, ends: Sequence[int], how: Reading) -> int:
+    """Which column holds the weights of edges: the one that is named, called so, or the only further one.
 
     Parameters
     ----------
@@ -32,26 +33,49 @@ def weight_column(edges: Table, ends: Sequence[int], how: Reading) -> int | None
 
     Returns
     -------
-    int or None
-        From 0. None if weights are not used.
+    int
+        From 0.
 
     Raises
     ------
     GrandPlusError
-        There are further columns, and nothing says what becomes of them; or none or several may be the weights.
+        None or several may be the weights, or the one that is named holds ids.
     """
-    others = [column for column in range(edges.width) if column not in (*ends, *edges.index)]
-    others = [column for column in others if not edges.is_empty(column)]
-    if others and how.weights is None:
-        raise_further_columns(map(edges.named, others[:NAMED_COLUMNS]), edges.file)
-    if how.weights != "use":
-        return None
     if how.weight is not None:
-        return edges.column(how.weight)
+        named = edges.column(how.weight)
+        if named in ends:
+            found = f"column {how.weight} holds an end of edges, and is named as their weights"
+            raise GrandPlusError(found, where=edges.file, expected="another one", fix=_NAME)
+        return named
+    others = further_columns(edges, ends)
     called = [column for column in others if edges.names and is_weight(edges.names[column])] or others
     if len(called) > 1:
         raise_several(map(edges.named, called[:NAMED_COLUMNS]), edges.file)
-    return called[0] if called else None  # which the format's reader refuses for all formats alike
+    if not called:
+        raise_without_weights(edges.file)
+    return called[0]
+
+
+def further_columns(edges: Table, ends: Sequence[int]) -> list[int]:
+    """The columns beside the ends that hold anything and are no index."""
+    others = [column for column in range(edges.width) if column not in (*ends, *edges.index)]
+    return [column for column in others if not edges.is_empty(column)]
+
+
+def used_weight_column(edges: Table, ends: Sequence[int], how: Reading) -> int | None:
+    """The column of weights if they are used; None if not.
+
+    Raises
+    ------
+    GrandPlusError
+        There are further columns, and nothing says what becomes of them; see also `weight_column`.
+    """
+    if how.weights == "use":
+        return weight_column(edges, ends, how)
+    others = further_columns(edges, ends)
+    if others and how.weights is None:
+        raise_further_columns(map(edges.named, others[:NAMED_COLUMNS]), edges.file)
+    return None
 
 
 def read_weights(edges: Table, column: int | None, how: Reading) -> NDArray[np.float32] | None:
@@ -62,7 +86,7 @@ def read_weights(edges: Table, column: int | None, how: Reading) -> NDArray[np.f
     edges : Table
         It knows which rows are left out.
     column : int or None
-        As `weight_column` gives it.
+        As `used_weight_column` gives it.
     how : Reading
         ``decimal`` says how fractions are written.
 
@@ -87,7 +111,7 @@ def read_weights(edges: Table, column: int | None, how: Reading) -> NDArray[np.f
     if len(wrong):
         row = int(wrong[0])
         found = f"{edges.line(row)} is {cells[row].as_py()!r}"
-        fix = "correct it, or name the column that holds the weights with --weight (source.read.weight in the card)"
+        fix = f"correct it, or {_NAME}"
         raise GrandPlusError(found, where=where, expected="a number of at least 0", fix=fix)
     return weights_read(numbers, how, where)
 

@@ -218,8 +218,10 @@ def vectors_of(lengths: NDArray[np.int64], values: NDArray[Any], name: Callable[
     Raises
     ------
     GrandPlusError
-        The lists have different lengths, or a value is no feature.
+        There is no list, the lists have different lengths, or a value is no feature.
     """
+    if not len(lengths):
+        raise GrandPlusError("holds no list", where=where, expected="a list of features for each node")
     wrong = np.flatnonzero(lengths != lengths[:1])
     if len(wrong):
         found = f"{name(int(wrong[0]))} has {lengths[wrong[0]]} features"

@@ -116,8 +116,13 @@ def pieces_of(file: Path, wanted: Sequence[int]) -> Iterator[list[pa.Array]]:
         read, at = [name for name in named if name in stored] or stored[:1], 0
         for batch in opened.iter_batches(_ROWS, columns=read):
             rows = counted[at : at + batch.num_rows] if counted is not None else range(0)
-            yield [batch.column(name) if name in stored else pa.array(rows, pa.int64()) for name in named]
+            yield [_plain(batch.column(name)) if name in stored else pa.array(rows, pa.int64()) for name in named]
             at += batch.num_rows
+
+
+def _plain(column: pa.Array) -> pa.Array:
+    """With float32 in place of float16, with which pyarrow does not compute."""
+    return column.cast(pa.float32()) if pa.types.is_float16(column.type) else column
 
 
 def _columns(opened: pq.ParquetFile) -> Columns:

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 from grandplus.datasets.source import NO_IDS, Reading
 from grandplus.datasets.tables.columns import check_edges, check_kinds, ends_of, id_column
 from grandplus.datasets.tables.counters import counters
+from grandplus.datasets.tables.edge_weights import weight_column
 from grandplus.datasets.tables.evidence import Overlap, Side, contains, overlap
 from grandplus.datasets.tables.feature_files import is_list
 from grandplus.datasets.tables.features import text_columns
@@ -84,6 +85,7 @@ def roles_of(files: list[Path], asked: Reading) -> Reading | None:
     roles = {
         "edges": edges.file.relative_to(folder).as_posix(),
         "ends": tuple(found.edges.named(end) for end in found.ends),
+        "weight": _weight(found, asked),
         "features": features.relative_to(folder).as_posix() if features else None,
         "header": None,
         "skip": {file.relative_to(folder).as_posix(): lines for file, lines in found.skip.items()},
@@ -92,6 +94,14 @@ def roles_of(files: list[Path], asked: Reading) -> Reading | None:
         roles["nodes"] = found.nodes.file.relative_to(folder).as_posix()
         roles |= _columns_of_nodes(found.nodes, found.ident, asked, in_table=features is None)
     return asked.model_copy(update=roles)
+
+
+def _weight(found: _Found, asked: Reading) -> Column | None:
+    """The column of the weights that are used."""
+    if asked.weights != "use":
+        return asked.weight
+    named = None if asked.weight is None else _column(found.edges, asked.weight)
+    return found.edges.named(weight_column(found.edges, found.ends, asked.model_copy(update={"weight": named})))
 
 
 class _Found(NamedTuple):

@@ -141,7 +141,7 @@ REFUSED = {
     "a node twice": (NAMED + "d,1,1,1\n", EDGES, "nodes.csv: line 4 has the id d of line 2"),
     "a new label": ("id,age,old,pages,label\nd,1,1,1,z\n", "d,a\n", "line 2 has class 'z'; expected one of x, y"),
     "a missing feature": ("id,age,old\nd,1,1\n", "d,a\n", "nodes.csv: lacks 1 of 3 features, such as 'pages'; "),
-    "no features at all": ("d\ne\n", "d,a\n", "nodes.csv: has 0 columns beside ids and labels; expected 3"),
+    "no features at all": ("d\ne\n", "d,a\n", "nodes.csv: has 0 columns beside ids and labels; expected 3, "),
     "no ids": ("age,old,pages\n1,1,1\n", "d,a\n", "nodes.csv: has age, old, pages; expected a column of ids"),
     "three columns of edges": (NAMED, "p,q,r\nd,a,1\n", "edges.csv: has p, q, r; expected the two ends of an edge"),
     "weights": (NAMED, "source,target,w\nd,a,1\n", "edges.csv: has further columns: w; expected the two ends"),
@@ -261,13 +261,13 @@ def test_later_edges_of_a_graph_file_have_weights_and_a_direction(base, tmp_path
 
 def test_later_edges_without_weights_are_refused_where_edges_have_them(base, tmp_path):
     weighted = of_edges(base, [2, 0.25], "both")
-    with pytest.raises(GrandPlusError, match=r"edges\.csv: the edges have no weights; expected one for each"):
+    with pytest.raises(GrandPlusError, match=r"edges\.csv: its edges have no weights; expected one for each"):
         growth(weighted, tmp_path, NAMED, read=Reading(weights="use"))
 
 
 def test_later_weights_of_edges_that_are_there_are_refused_if_they_differ(base, tmp_path):
     weighted = of_edges(base, [2, 0.25], "both")
-    with pytest.raises(GrandPlusError, match=r"edges\.csv: the edge of rows 0 and 1 has weight 9; expected 2"):
+    with pytest.raises(GrandPlusError, match=r"edges\.csv: the edge of a and b has weight 9; expected 2"):
         growth(weighted, tmp_path, NAMED, WEIGHTED + "b,a,9\n", read=Reading(weights="use"))
 
 
@@ -275,3 +275,45 @@ def test_later_weights_are_left_out_where_they_were_before(base, tmp_path):
     plain = growth(base, tmp_path, NAMED, WEIGHTED, read=Reading(weights="ignore")).graph
     assert plain.adjacency.weights is None
     assert plain.facts["edges"] == 4
+
+
+@pytest.mark.parametrize(
+    ("edges", "said"),
+    [
+        ("source,target,foo,weight\nd,a,2.5,9\n", {"weight": "foo"}),
+        ("foo,target,source\n2.5,a,d\n", {"weight": "foo"}),
+        ("d a 2.5\n", {"ends": (1, 2), "weight": 3}),
+        ("source,target,weight\nd,a,2.5\n", {"ends": (1, 2), "weight": 3}),  # the import had no header
+    ],
+)
+def test_later_weights_are_in_the_column_that_had_them_at_import(base, tmp_path, edges, said):
+    weighted = of_edges(base, [2, 0.25], "both")
+    found = growth(weighted, tmp_path, NAMED, edges, read=Reading(weights="use", **said))
+    assert found.graph.adjacency.weights.entries.tolist() == [2.5, 2.5]
+
+
+def test_a_later_table_without_the_column_of_the_import_is_refused(base, tmp_path):
+    weighted = of_edges(base, [2, 0.25], "both")
+    with pytest.raises(GrandPlusError, match="has no column foo; expected source, target, year"):
+        growth(weighted, tmp_path, NAMED, "source,target,year\nd,a,2020\n", read=Reading(weights="use", weight="foo"))
+
+
+def test_no_file_fills_in_the_weights_of_another_one(base, tmp_path):
+    graph = networkx.DiGraph([("a", "d")])
+    networkx.set_edge_attributes(graph, {("a", "d"): 3.0}, "weight")
+    networkx.set_node_attributes(graph, {"d": {"age": 7, "old": 1, "pages": 10}})
+    networkx.write_graphml(graph, tmp_path / "later.graphml")
+    (tmp_path / "edges.csv").write_text("source,target\nd,c\n")
+    weighted = of_edges(base, [2, 0.25], "both")
+    with pytest.raises(GrandPlusError, match=r"edges\.csv: its edges have no weights; expected one for each"):
+        read_growth(weighted, tmp_path / "later.graphml", tmp_path / "edges.csv", read=Reading(weights="use"))
+
+
+@pytest.mark.parametrize("features", [None, "features.json"])
+def test_a_table_without_a_node_needs_no_features(base, tmp_path, features):
+    (tmp_path / "none.csv").write_text("id\n")
+    (tmp_path / "edges.csv").write_text("source,target\na,c\n")
+    if features:
+        (tmp_path / features).write_text("{}")
+    grown = read_growth(base, tmp_path / "none.csv", tmp_path / "edges.csv", features and tmp_path / features).graph
+    assert (grown.facts["nodes"], grown.facts["edges"]) == (0, 1)
