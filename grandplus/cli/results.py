@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +28,12 @@ def run(_: argparse.Namespace) -> None:
     """
     from grandplus.evaluation.diagnosis.finding import lines_of
     from grandplus.report.baselines import baseline_rows, difference_line
-    from grandplus.report.read import changed_of, findings_of, metrics_of  # here, as scikit-learn takes a second
+    from grandplus.report.read import (
+        changed_of,
+        edges_of,
+        findings_of,
+        metrics_of,
+    )  # here, as scikit-learn takes a second
     from grandplus.report.run import title_of
     from grandplus.report.scores import score_lines
 
@@ -45,7 +49,7 @@ def run(_: argparse.Namespace) -> None:
     lines = {
         "note": "\n".join(notes),
         ", ".join(names): f"{title}, {trials}",
-        "edges": _edges(details),
+        "edges": edges_of(details, REPORTS / "details.json"),
         "other than the card": _changed(changed_of(details, REPORTS / "details.json")),
         **score_lines(metrics),
         "diagnosis": "\n".join(lines_of(findings)),
@@ -63,13 +67,6 @@ def run(_: argparse.Namespace) -> None:
         print(f"\n{table(rows)}")
     if line := difference_line(metrics, settings["model"]):
         print(line)
-
-
-def _edges(details: str) -> str:
-    """Whether edges have weights and a direction; nothing of most graphs."""
-    graph = json.loads(details)["graph"]
-    parts = [f"weights {graph['edge_weights']}"] if "edge_weights" in graph else []
-    return ", ".join([*parts, *([f"direction {graph['direction']}"] if "direction" in graph else [])])
 
 
 def _changed(settings: dict[str, list[Any]]) -> str:

@@ -115,6 +115,31 @@ def changed_of(text: str, where: object) -> dict[str, list[Any]]:
     return changed
 
 
+def edges_of(text: str, where: object) -> str:
+    """Read of ``reports/details.json`` whether edges have weights and a direction; nothing of most graphs.
+
+    Parameters
+    ----------
+    text : str
+        Its content.
+    where : object
+        Its name, for errors.
+
+    Raises
+    ------
+    GrandPlusError
+        It is no JSON.
+
+    Examples
+    --------
+    >>> edges_of('{"graph": {"edge_weights": "used", "direction": "out"}}', "details.json")
+    'weights used, direction out'
+    """
+    graph = _parsed(text, (), where).get("graph", {})
+    named = {"weights": graph.get("edge_weights"), "direction": graph.get("direction")}
+    return ", ".join(f"{name} {held}" for name, held in named.items() if held)
+
+
 def findings_of(text: str, where: object) -> list[Finding]:
     """Read ``reports/diagnosis.json``.
 
