@@ -113,9 +113,9 @@ def _of_run(name: str) -> tuple[Any, str]:
     from dvc.exceptions import DvcException
     from dvc_data.index import DataIndexError
 
-    top, found, fix = MODEL.as_posix(), f"{name!r} is no folder, and no run", "dvc exp show has the names of runs"
-    if ":" in name or not name.isprintable():
-        raise GrandPlusError(found, where=SETTING, fix=fix)
+    top, found, fix = MODEL.as_posix(), f"{name} is no folder, and no run", "dvc exp show has the names of runs"
+    if ":" in name or not name.isprintable():  # which would name a file within a revision
+        raise GrandPlusError(f"{name!r} is no folder, and no run", where=SETTING, fix=fix)
     try:
         files = DVCFileSystem(str(from_root(".")), rev=name)
         files.ls(top)

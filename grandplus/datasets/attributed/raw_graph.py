@@ -102,26 +102,36 @@ def weights_of(graph: AttributedGraph, how: Reading) -> NDArray[np.float32] | No
     """
     if how.weights == "ignore":
         return None
-    found = None
-    for name in _weight_attributes(graph, how):
-        values = graph.edge_attributes[name]
-        numbers = [None if value is None else as_number(value) for value in values]
-        wrong = next((row for row, number in enumerate(numbers) if number is None or not number >= 0), None)
-        other = next((row for row, value in enumerate(values) if value is not None and numbers[row] != 1), None)
-        edge = wrong if how.weights == "use" else other
-        if edge is not None:
-            start, end = (graph.ids[row] for row in graph.edges[:, edge])
-            shown = f"{name} {values[edge]}" if values[edge] is not None else f"no {name}"
-            text = f"has {shown} on the edge of {start!r} and {end!r}"
-            if how.weights is None:
-                raise_weighted(text, graph.where)
-            raise GrandPlusError(text, where=graph.where, expected="a number of at least 0")
-        found = np.array(numbers, float)
-    if found is None and how.weights == "use":
+    if how.weights is None:
+        _check_all_1(graph, how)
+        return None
+    name = weight_of(graph, how)
+    if name is None:
         held = ", ".join(graph.edge_attributes)
         fix = f"name the attribute with --weight (source.read.weight in the card): {held}" if held else ""
         raise_without_weights(graph.where, fix)
-    return None if found is None else weights_read(found, how, graph.where)
+    values = graph.edge_attributes[name]
+    numbers = [None if value is None else as_number(value) for value in values]
+    wrong = next((row for row, number in enumerate(numbers) if number is None or not number >= 0), None)
+    if wrong is not None:
+        shown = f"has {name} {values[wrong]}" if values[wrong] is not None else f"has no {name}"
+        found = f"{shown} on {_edge(graph, wrong)}"
+        raise GrandPlusError(found, where=graph.where, expected="a number of at least 0")
+    return weights_read(np.array(numbers, float), how, graph.where)
+
+
+def _check_all_1(graph: AttributedGraph, how: Reading) -> None:
+    """Check that no edge has a weight other than 1, under a usual name of weights."""
+    for name in _weight_attributes(graph, how):
+        values = graph.edge_attributes[name]
+        other = next((row for row, value in enumerate(values) if value is not None and as_number(value) != 1), None)
+        if other is not None:
+            raise_weighted(f"has {name} {values[other]} on {_edge(graph, other)}", graph.where)
+
+
+def _edge(graph: AttributedGraph, row: int) -> str:
+    start, end = (graph.ids[node] for node in graph.edges[:, row])
+    return f"the edge of {start!r} and {end!r}"
 
 
 def weight_of(graph: AttributedGraph, how: Reading) -> str | None:
