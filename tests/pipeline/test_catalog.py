@@ -121,5 +121,5 @@ def test_cards_of_this_checkout(monkeypatch):
     assert cards["twin-reddit"].source == "made"
     assert cards["twin-reddit"].here
     assert (cards["twin-reddit"].nodes, cards["twin-reddit"].homophily) == (232965, 0.7)
-    assert cards["pubmed"].best.file == "experiments/table2/trials.csv"
+    assert cards["pubmed"].best.settings == "avg"
     assert cards["pubmed"].best.test.trials == 100
