@@ -27,7 +27,7 @@ So it is with ``weights``: of a graph with weights (`EdgeWeights`), a node passe
 its residue. It is pushed above the same bound c_v · r_max, where c_v is how many entries its row has, self-loop
 included; without weights c_v = d_v. A push takes more than c_v · r_max from the mass of its round, which is 1 at most.
 So a round visits fewer than 1 / r_max entries, and drops at most r_max · Σ_v c_v. The theorem's bounds hold with the
-number of entries in place of 2|E| + |V|: a row takes O(N / r_max), and its error is at most N · r_max · Σ_v c_v.
+number of entries, Σ_v c_v, in place of Σ_v d_v: a row takes O(N / r_max), and its error is at most N · r_max · Σ_v c_v.
 
 Names in the kernel: ``residue`` is r⁽ⁿ⁾, whose reserve q⁽ⁿ⁾ is added to ``pi``, the sum Π̃_s = Σ wₙq⁽ⁿ⁾, at once.
 ``bound`` is at most d · r_max. The queue holds a node's local index, the share of its residue that each neighbour gets,
