@@ -28,12 +28,7 @@ def run(_: argparse.Namespace) -> None:
     """
     from grandplus.evaluation.diagnosis.finding import lines_of
     from grandplus.report.baselines import baseline_rows, difference_line
-    from grandplus.report.read import (
-        changed_of,
-        edges_of,
-        findings_of,
-        metrics_of,
-    )  # here, as scikit-learn takes a second
+    from grandplus.report.read import changed_of, edges_of, findings_of, metrics_of  # as scikit-learn takes a second
     from grandplus.report.run import title_of
     from grandplus.report.scores import score_lines
 
@@ -45,12 +40,13 @@ def run(_: argparse.Namespace) -> None:
     trials = f"{settings['trials']} trial{'s' * (settings['trials'] > 1)}"
     title = title_of(settings)
     names = ("dataset", "model", "matrix")[: title.count(", ") + 1]
-    details = _read(REPORTS / "details.json")
+    details = REPORTS / "details.json"
+    of_run = _read(details)
     lines = {
         "note": "\n".join(notes),
         ", ".join(names): f"{title}, {trials}",
-        "edges": edges_of(details, REPORTS / "details.json"),
-        "other than the card": _changed(changed_of(details, REPORTS / "details.json")),
+        "edges": edges_of(of_run, details),
+        "other than the card": _changed(changed_of(of_run, details)),
         **score_lines(metrics),
         "diagnosis": "\n".join(lines_of(findings)),
         "predictions": "" if notes else "data/predictions/predictions.parquet",
