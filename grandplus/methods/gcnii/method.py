@@ -7,6 +7,7 @@ further dense layer gives the logits; with dropout before each layer.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
@@ -65,6 +66,9 @@ class GCNII(nn.Module):
             Convolution(settings.hidden, settings.alpha, settings.lambda_identity, layer, normalize=False)
             for layer in range(1, settings.layers + 1)
         )
+        bound = 1 / math.sqrt(settings.hidden)  # of the authors' first weights; PyTorch Geometric's is √3 times that
+        for convolution in self.convolutions:
+            nn.init.uniform_(convolution.weight1, -bound, bound)
         self.last = nn.Linear(settings.hidden, classes)
 
     def forward(self, x: Tensor | SparseInput, adjacency: Tensor) -> Tensor:

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from small_graph import normalized, small_graph, small_split, softmax
 
-from grandplus.methods.gcnii.method import fit
+from grandplus.methods.gcnii.method import GCNII, fit
 from grandplus.methods.gcnii.settings import PUBLISHED, Settings
 from grandplus.methods.protocol import Task
 
@@ -29,6 +29,12 @@ def test_convolutions_have_one_matrix_each_and_no_bias():
     tensors = fit(Task(small_graph(), small_split(), None), Settings(epochs=1, **SMALL)).model.tensors()
     own = {name for name in tensors if name.startswith("convolutions")}
     assert own == {f"convolutions.{layer}.weight1" for layer in range(5)}
+
+
+def test_first_weights_are_those_of_the_authors():
+    network = GCNII(Settings(layers=4, hidden=64), width=10, classes=3)
+    for convolution in network.convolutions:
+        assert 0.98 / 8 < convolution.weight1.abs().max() <= 1 / 8
 
 
 def test_the_lowest_validation_loss_is_kept():
