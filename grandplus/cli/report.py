@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.storage import finished_whole
 
 PAGE = Path("reports/report.html")
@@ -17,6 +18,12 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "runs", nargs="*", metavar="RUN", help="name of an experiment, or a Git revision; by default the last run"
     )
+    parser.add_argument(
+        "--with",
+        dest="reference",
+        metavar="RUN",
+        help="compare the others with this run alone; by default every two are compared, which takes more trials",
+    )
     parser.set_defaults(run=run)
 
 
@@ -26,15 +33,21 @@ def run(arguments: argparse.Namespace) -> None:
     Raises
     ------
     GrandPlusError
-        There is no such run, or it has no results.
+        There is no such run, it has no results, or none is named beside ``--with``.
     """
     from grandplus.report.comparison import compare_runs  # here, as DVC takes a second
     from grandplus.report.gather import gather
     from grandplus.report.page import page
     from grandplus.report.text import report_text
 
-    runs = gather(arguments.runs)
-    comparisons, notes = compare_runs(runs)
+    reference = [arguments.reference] if arguments.reference else []
+    others = [name for name in arguments.runs if name not in reference]
+    if reference and not others:
+        raise GrandPlusError(
+            f"--with {arguments.reference} has no run beside it", fix="name the runs to compare with it"
+        )
+    runs = gather([*reference, *others])
+    comparisons, notes = compare_runs(runs, with_first=bool(reference))
     notes += [f"{run.name}: {note}" for run in runs for note in run.notes]
     with finished_whole(PAGE, alone=True) as partial:
         partial.write_text(page(runs, comparisons, notes), encoding="utf-8")

@@ -91,8 +91,12 @@ class Comparison:
         words = "no evidence of a difference"
         if self.paired and not self.test.error and not self.test.difference:
             return f"{words}: trial by trial they are equal"
-        fewest = fewest_trials(paired=self.paired, comparisons=self.comparisons, overlap=self.overlap)
-        return words + (f": {self.trials} trials are too few to show any" if self.trials < fewest else "")
+        return words + (f": {self.trials} trials are too few to show any" if self.too_few else "")
+
+    @property
+    def too_few(self) -> bool:
+        """Whether so few trials can't show any difference, however large."""
+        return self.trials < fewest_trials(paired=self.paired, comparisons=self.comparisons, overlap=self.overlap)
 
     @property
     def _where(self) -> str:
@@ -125,8 +129,9 @@ def compare(
     *,
     overlaps: Sequence[float] | None = None,
     nodes: Sequence[NodeScores | None] | None = None,
+    with_first: bool = False,
 ) -> list[Comparison]:
-    """Compare every two of some runs that have the same subject.
+    """Compare every two of some runs that have the same subject, or the first one with each other one.
 
     A run of a single trial is compared with none: how much its scores vary is not known.
 
@@ -143,6 +148,8 @@ def compare(
         Of each run, the overlap of its splits; by default all trials have the same one.
     nodes : sequence of NodeScores or None, optional
         Of each run, where its trials were right; by default this is not known.
+    with_first : bool
+        Whether only pairs with the first run are compared: p-values of fewer pairs are corrected less.
 
     Returns
     -------
@@ -152,6 +159,8 @@ def compare(
     overlaps, nodes = overlaps or [0.0] * len(scores), nodes or [None] * len(scores)
     found = []
     for first, second in itertools.combinations(range(len(scores)), 2):
+        if with_first and first:
+            break
         common = min(len(scores[first]), len(scores[second]))
         if common < 2 or subjects[first] != subjects[second]:
             continue
@@ -177,12 +186,14 @@ def _corrected(found: Sequence[Comparison]) -> list[Comparison]:
     ]
 
 
-def compare_runs(runs: Sequence[Run]) -> tuple[list[Comparison], list[str]]:
-    """Compare every two runs that can be compared.
+def compare_runs(runs: Sequence[Run], *, with_first: bool = False) -> tuple[list[Comparison], list[str]]:
+    """Compare every two runs that can be compared, or the first one with each other one.
 
     Parameters
     ----------
     runs : sequence of Run
+    with_first : bool
+        See `compare`.
 
     Returns
     -------
@@ -197,6 +208,7 @@ def compare_runs(runs: Sequence[Run]) -> tuple[list[Comparison], list[str]]:
         [run.subject for run in runs],
         overlaps=[run.overlap for run in runs],
         nodes=nodes,
+        with_first=with_first,
     )
     notes = []
     old = [run.name for run, known in zip(runs, nodes, strict=True) if known is None]
@@ -205,6 +217,10 @@ def compare_runs(runs: Sequence[Run]) -> tuple[list[Comparison], list[str]]:
             f"results of older code don't say which nodes were right, so {', '.join(old)} has no interval over nodes: "
             "run dvc repro evaluate, or the experiment again"
         )
+    of_first = sum(pair.first == 0 for pair in comparisons)
+    if any(pair.too_few and not replace(pair, comparisons=of_first).too_few for pair in comparisons):
+        many = f"{len(comparisons)} comparisons at once take more trials than there are"
+        notes.append(f"{many}: --with {runs[0].name} makes the {of_first} with it alone")
     single = [run.name for run in runs if len(run.accuracy) == 1]
     if len(runs) > 1 and single:
         notes.append(f"one trial says nothing of differences: run {', '.join(single)} with more, as -S trials=10")

@@ -39,7 +39,7 @@ def given(monkeypatch, *runs):
 def test_a_row_for_each_run_and_for_each_pair(checkout, monkeypatch, capsys):
     runs = [run("plain", trials=10), run("better", trials=10, skill=0.95, train={"lr": 0.05}), run("other", seed=1)]
     given(monkeypatch, *runs)
-    command.run(Namespace(runs=["plain", "better", "other"]))
+    command.run(Namespace(runs=["plain", "better", "other"], reference=None))
     printed = capsys.readouterr().out.splitlines()
     accuracy = runs[1].metrics["test"]["accuracy"]
     low, high = accuracy["mean"] - accuracy["ci95"], accuracy["mean"] + accuracy["ci95"]
@@ -63,7 +63,7 @@ def test_results_of_older_code_are_compared_as_far_as_they_go(checkout, monkeypa
     runs = [run("old", trials=10), run("new", trials=10, skill=0.95)]
     del runs[0].details["node_scores"]
     given(monkeypatch, *runs)
-    command.run(Namespace(runs=["old", "new"]))
+    command.run(Namespace(runs=["old", "new"], reference=None))
     printed = capsys.readouterr().out
     assert "new is better than old on these test nodes\n" in printed
     assert "nodes and trials" not in printed
@@ -76,13 +76,13 @@ def test_a_card_by_another_name_is_compared_trial_by_trial(checkout, monkeypatch
     runs = [run("plain", trials=10), run("tuned", trials=10, skill=0.95)]
     runs[1].details["run"]["dataset"] += "-tuned"
     given(monkeypatch, *runs)
-    command.run(Namespace(runs=["plain", "tuned"]))
+    command.run(Namespace(runs=["plain", "tuned"], reference=None))
     assert "10 pairs of trials" in capsys.readouterr().out
 
 
 def test_a_run_of_one_trial_is_named(checkout, monkeypatch, capsys):
     given(monkeypatch, run("one", trials=1), run("ten", trials=10), run("more", trials=10, seed=3))
-    command.run(Namespace(runs=["one", "ten", "more"]))
+    command.run(Namespace(runs=["one", "ten", "more"], reference=None))
     printed = capsys.readouterr().out
     assert "one trial says nothing of differences: run one with more, as -S trials=10" in printed
     assert "ten - more" in printed
@@ -97,7 +97,7 @@ def test_only_what_has_something_in_common_is_compared(checkout, monkeypatch, ca
         few.details["judged_by"] = "val"
         few.metrics.pop("test")
     given(monkeypatch, *runs)
-    command.run(Namespace(runs=["cora", "pubmed", "few", "few-too"]))
+    command.run(Namespace(runs=["cora", "pubmed", "few", "few-too"], reference=None))
     printed = capsys.readouterr().out
     assert [line.split("  ")[0] for line in printed.splitlines() if " - " in line] == ["few - few-too"]
     assert "runs on different graphs are not compared" in printed
@@ -109,19 +109,19 @@ def test_a_page_that_can_not_be_written(checkout, monkeypatch):
     given(monkeypatch, run("a"))
     (checkout / "reports/report.html").mkdir()
     with pytest.raises(IsADirectoryError) as refused:
-        command.run(Namespace(runs=["a"]))
+        command.run(Namespace(runs=["a"], reference=None))
     assert str(system_error(refused.value)) == "reports/report.html: Is a directory"
 
 
 def test_no_evidence_is_said_in_these_words(checkout, monkeypatch, capsys):
     given(monkeypatch, run("a", trials=10), run("b", trials=10, skill=0.701))
-    command.run(Namespace(runs=["a", "b"]))
+    command.run(Namespace(runs=["a", "b"], reference=None))
     assert "no evidence of a difference" in capsys.readouterr().out
 
 
 def test_outside_of_a_project(checkout):
     with pytest.raises(GrandPlusError, match=r"not inside of a DVC repository.*; run from the top"):
-        command.run(Namespace(runs=[]))
+        command.run(Namespace(runs=[], reference=None))
 
 
 def test_a_workspace_without_git_is_reported(checkout, capsys):
@@ -140,15 +140,15 @@ def test_a_workspace_without_git_is_reported(checkout, capsys):
         folder.mkdir()
         (folder / SUMS).touch()
     list_reports()
-    command.run(Namespace(runs=[]))
+    command.run(Namespace(runs=[], reference=None))
     assert re.search("\nworkspace: params.yaml has other settings now: dataset=citeseer;", capsys.readouterr().out)
     with pytest.raises(GrandPlusError, match="there is no Git repository here; name no run"):
-        command.run(Namespace(runs=["main"]))
+        command.run(Namespace(runs=["main"], reference=None))
 
 
 def test_what_it_refuses(checkout, capsys):
     with pytest.raises(GrandPlusError, match="a is named twice"):
-        command.run(Namespace(runs=["a", "b", "a"]))
+        command.run(Namespace(runs=["a", "b", "a"], reference=None))
     (checkout / "dvc.yaml").unlink()
     assert main(["report"]) == 2
     assert "is in no checkout of GRAND+" in capsys.readouterr().err
@@ -163,9 +163,19 @@ def test_methods_are_compared_trial_by_trial(checkout, monkeypatch, capsys):
     monkeypatch.chdir(checkout)
     second.details["run"]["model"] = "other"
     given(monkeypatch, first, second)
-    command.run(Namespace(runs=["first", "second"]))
+    command.run(Namespace(runs=["first", "second"], reference=None))
     printed = capsys.readouterr().out.splitlines()
     assert printed[0].split()[:4] == ["run", "dataset", "model", "matrix"]
     assert re.split("  +", printed[1])[-1] == f"{first.metrics['rows']['l1_error']['mean']:.4f}"
     assert [line.split()[2] for line in printed[1:3]] == ["grandplus", "other"]
     assert "10 pairs of trials" in printed[5]
+
+
+def test_the_others_are_compared_with_one_alone(checkout, monkeypatch, capsys):
+    names = ["a", "b", "c", "d", "e"]
+    monkeypatch.setattr(gather, "gather", lambda asked: [run(name, trials=6) for name in asked])
+    command.run(Namespace(runs=names, reference="c"))
+    printed = capsys.readouterr().out
+    assert re.findall(r"^(\w) - (\w) ", printed, re.MULTILINE) == [("c", other) for other in "abde"]
+    with pytest.raises(GrandPlusError, match="--with c has no run beside it"):
+        command.run(Namespace(runs=["c"], reference="c"))

@@ -42,6 +42,26 @@ def test_words():
     assert few.would_take == "6 trials"  # 2 of 2⁶ assignments of signs are less than 5 %, of 2⁵ they are not
 
 
+def test_with_the_first_run_alone_fewer_trials_show_a_difference():
+    """Of 2⁸ assignments of signs two are as extreme: 6 · 2/2⁸ is below 0.05, 21 · 2/2⁸ is not."""
+    runs = [[score + 0.01 * number for score in SCORES[:8]] for number in range(7)]
+    every, of_first = (compare(runs, [SAME[:8]] * 7, with_first=chosen) for chosen in (False, True))
+    assert not any(pair.differs for pair in every)
+    assert all(pair.too_few for pair in every)
+    assert [(pair.first, pair.second) for pair in of_first] == [(0, other) for other in range(1, 7)]
+    assert all(pair.differs for pair in of_first)
+    assert {pair.corrected for pair in of_first} == {6 * 2 / 2**8}
+    named = [fixed_splits(run(f"r{number}", trials=8)) for number in range(7)]
+    _, notes = compare_runs(named)
+    assert notes == ["21 comparisons at once take more trials than there are: --with r0 makes the 6 with it alone"]
+    assert compare_runs(named, with_first=True)[1] == compare_runs(named[:2])[1] == []
+
+
+def fixed_splits(of):
+    of.details["splits"] = ["public"] * len(of.accuracy)
+    return of
+
+
 def test_trials_wanted_show_the_difference_four_times_of_five():
     """Simulated with as many trials as it says."""
     rng = np.random.default_rng(3)
