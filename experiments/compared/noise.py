@@ -52,10 +52,9 @@ def show() -> None:
 
 def symmetric(adjacency: Adjacency) -> sp.csr_array:
     """D^-½AD^-½, without self-loops; the rows of isolated nodes are 0: float64 (n, n)."""
-    stored = np.ones(len(adjacency.indices)), np.asarray(adjacency.indices), np.asarray(adjacency.indptr)
     root: NDArray[np.float64] = 1 / np.sqrt(np.maximum(1, adjacency.degrees - 1))
     scale = sp.diags_array(root)
-    return (scale @ sp.csr_array(stored, shape=(adjacency.nodes, adjacency.nodes)) @ scale).tocsr()
+    return (scale @ adjacency.matrix() @ scale).tocsr()
 
 
 if __name__ == "__main__":

@@ -124,6 +124,21 @@ class Adjacency:
         return self.degrees_of(nodes).astype(np.float64) if self.weights is None else self.weights.strengths[nodes]
 
     @property
+    def loops(self) -> NDArray[np.float32]:
+        """Of Ã or W̃, the self-loops: float32 (n,). Without weights, ones."""
+        return np.ones(self.nodes, np.float32) if self.weights is None else self.weights.loops
+
+    def matrix(self) -> Any:
+        """A, or W of a graph with weights, without self-loops: float32 (n, n), scipy CSR.
+
+        >>> Adjacency.of(sp.csr_array([[0, 1], [1, 0]])).matrix().toarray().tolist()
+        [[0.0, 1.0], [1.0, 0.0]]
+        """
+        entries = np.ones(len(self.indices), np.float32) if self.weights is None else np.asarray(self.weights.entries)
+        stored = entries, np.asarray(self.indices), np.asarray(self.indptr)
+        return sp.csr_array(stored, shape=(self.nodes, self.nodes))
+
+    @property
     def symmetric(self) -> bool:
         """Whether every edge counts in both directions."""
         return self.direction == "both"

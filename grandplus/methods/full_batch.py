@@ -195,13 +195,9 @@ def normalized(adjacency: Adjacency) -> Tensor:
 
 def normalized_matrix(adjacency: Adjacency) -> Any:
     """Â: float32 (n, n), scipy CSR with sorted rows."""
-    nodes, weights = adjacency.nodes, adjacency.weights
-    entries = np.ones(len(adjacency.indices), np.float32) if weights is None else np.asarray(weights.entries)
-    loops = np.ones(nodes, np.float32) if weights is None else np.asarray(weights.loops)
-    stored = entries, np.asarray(adjacency.indices), np.asarray(adjacency.indptr)
-    with_loops = (sp.csr_array(stored, shape=(nodes, nodes)) + sp.diags_array(loops)).tocsr()
+    with_loops = (adjacency.matrix() + sp.diags_array(np.asarray(adjacency.loops))).tocsr()
     root = np.sqrt(adjacency.strengths)
-    rows = np.repeat(np.arange(nodes), adjacency.degrees)
+    rows = np.repeat(np.arange(adjacency.nodes), adjacency.degrees)
     with_loops.data = (with_loops.data / (root[rows] * root[with_loops.indices])).astype(np.float32)
     return with_loops
 

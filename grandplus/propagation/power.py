@@ -113,9 +113,7 @@ def column_sums(adjacency: Adjacency, weights: ArrayLike) -> NDArray[np.float64]
     first, *others = checked_weights(weights)
     power = np.ones(adjacency.nodes)
     total = first * power
-    entries = np.ones(len(adjacency.indices)) if adjacency.weights is None else adjacency.weights.entries
-    loops = 1.0 if adjacency.weights is None else adjacency.weights.loops
-    walk = sp.csr_array((entries, adjacency.indices, adjacency.indptr), shape=(adjacency.nodes, adjacency.nodes))
+    walk, loops = adjacency.matrix(), adjacency.loops
     for weight in others:
         share = power / strengths
         power = walk.T @ share + loops * share

@@ -267,12 +267,7 @@ def _counts_once(weight: Any) -> bool:
 
 def _matrix_of(adjacency: Adjacency) -> Any:
     """A sparse matrix, with weights and self-loops only if it has weights."""
-    shape = (adjacency.nodes, adjacency.nodes)
-    if adjacency.weights is None:
-        return sp.csr_array((np.ones(len(adjacency.indices), bool), adjacency.indices, adjacency.indptr), shape=shape)
-    entries = sp.csr_array((adjacency.weights.entries, adjacency.indices, adjacency.indptr), shape=shape)
-    loops = adjacency.weights.loops
-    return (entries + sp.diags_array(np.where(loops == 1, 0, loops))).tocsr()
+    return (adjacency.matrix() + sp.diags_array(np.where(adjacency.loops == 1, 0, adjacency.loops))).tocsr()
 
 
 def _listed(names: Sequence[Any] | NDArray[Any]) -> list[Any]:

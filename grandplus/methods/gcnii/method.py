@@ -67,8 +67,8 @@ class GCNII(nn.Module):
             for layer in range(1, settings.layers + 1)
         )
         bound = 1 / math.sqrt(settings.hidden)  # of the authors' first weights; PyTorch Geometric's is √3 times that
-        for convolution in self.convolutions:
-            nn.init.uniform_(convolution.weight1, -bound, bound)
+        for weight in self.convolutions.parameters():
+            nn.init.uniform_(weight, -bound, bound)
         self.last = nn.Linear(settings.hidden, classes)
 
     def forward(self, x: Tensor | SparseInput, adjacency: Tensor) -> Tensor:
