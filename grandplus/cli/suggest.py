@@ -89,6 +89,10 @@ def run(arguments: argparse.Namespace) -> None:
             partial.write_text("".join(f"{graph.node_ids[node]}\n" for node in found.node), encoding="utf-8")
     print(_head(len(found.node), left, arguments.number, after_run=probabilities is not None))
     print(table(_lines(graph, found, probabilities)))
+    if not found.score.any():
+        print(
+            "every score is 0: these nodes are like labelled ones, or predicted with certainty; the order says nothing"
+        )
     if arguments.out:
         print(f"the ids are in {arguments.out}, for grandplus import --train")
 

@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -96,6 +97,14 @@ def test_a_graph_without_any_label(checkout, capsys):
     lines, _ = printed(capsys, "50")
     assert lines[0] == "all 40 nodes without a label, fewer than 50, the most helpful first, by edges and features"
     assert sorted(line.split()[0] for line in lines[2:]) == sorted(f"n{node}" for node in range(NODES))
+
+
+def test_nodes_that_are_all_alike(checkout, capsys):
+    graph = Graph.load(checkout / "data/graph")
+    replace(graph, features=np.ones((NODES, 5), np.float32)).save(checkout / "data/graph")
+    lines, _ = printed(capsys, "3")
+    assert [line.split()[:2] for line in lines[2:5]] == [[f"n{LABELLED + place}", "0.0000"] for place in range(3)]
+    assert lines[5].startswith("every score is 0: these nodes are like labelled ones")
 
 
 def test_listed_nodes_count_as_labelled(checkout, capsys):
