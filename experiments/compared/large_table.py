@@ -28,7 +28,8 @@ def table(rows: list[Note]) -> str:
             paper = _published(PAPER_LARGE[model][dataset])
             if not own:
                 lines.append(f"| {dataset} | | {SYSTEMS[model]} | | | | | | | {paper} | not run |")
-            for row in sorted(own, key=lambda row: float(row["scale"])):
+            own.sort(key=lambda row: float(row["scale"]))
+            for row in own:
                 seconds = " | ".join(row[part] for part in PARTS)
                 together = "" if row["ended"] else f"{_together(row):.0f}"
                 scores = (
@@ -37,7 +38,7 @@ def table(rows: list[Note]) -> str:
                     else f"{float(row['memory']) / 1024:.1f} |"
                 )
                 of_case = f"{dataset} | {row['scale']} | {SYSTEMS[model]} | {seconds} | {together} | {scores}"
-                lines.append(f"| {of_case} | {paper if row['scale'] == '1' else ' | '} | {row['ended']} |")
+                lines.append(f"| {of_case} | {paper if row is own[-1] else ' | '} | {row['ended']} |")
     return "\n".join([*lines, "", legends.LARGE])
 
 

@@ -27,14 +27,16 @@ def runs(monkeypatch):
     return made
 
 
-def test_a_system_grows_until_it_does_not_finish(runs, tmp_path, capsys):
+def test_after_a_small_graph_comes_the_full_one_and_then_smaller_ones_until_one_is_done(runs, tmp_path, capsys):
     file = tmp_path / "large.csv"
     large.make(file, ["sgc", "grandplus"], ["twin-mag-scholar-c"], None, **LIMITS)
     measured = [run[1:] for run in runs if run[0] == "measure"]
     scales = large.SCALES["twin-mag-scholar-c"]
-    assert measured == [("sgc", 0.01), ("sgc", 0.03), ("sgc", 0.1), *(("grandplus", scale) for scale in scales)]
+    assert scales == (0.01, 1.0, 0.3, 0.1, 0.03)
+    assert measured == [*(("sgc", scale) for scale in scales), ("grandplus", 0.01), ("grandplus", 1.0)]
     text = file.with_suffix(".md").read_text()
     assert "| twin-mag-scholar-c | 0.1 | SGC |  |  |  |  | 3.0 | |  |  | not done after 900 seconds |" in text
+    assert "| twin-mag-scholar-c | 1 | SGC |  |  |  |  | 3.0 | | > 24 h |  | not done after 900 seconds |" in text
     assert "| twin-mag-scholar-c | 1 | GRAND+ | 1.0 | 20.5 | 3.25 | 25 | 3.0 | 75.0 | 483 | 77.8 |  |" in text
     assert "| twin-mag-scholar-c | | GBP | | | | | | | > 24 h |  | not run |" in text
     assert len({line.count("|") for line in text.splitlines() if "|" in line}) == 1
