@@ -73,9 +73,10 @@ OWN: dict[str, dict[str, float]] = {
 
 UNPUBLISHED = ("graphsaint", "pprgo")  # their authors have no configuration for these graphs
 
-# Why a cell is more than HALF_A_POINT away from its system's own figure, once that has been found out.
-# PGL's benchmark: PaddlePaddle/PGL, citation graphs, public splits, 10 runs each.
-HALF_A_POINT = 0.5
+# Why a cell is more than HALF_A_POINT from its system's own figure, or where there is none, more than A_POINT below the
+# paper's, once that is found out. PGL's benchmark: PaddlePaddle/PGL, citation graphs, public splits, 10 runs each.
+HALF_A_POINT, A_POINT = 0.5, 1.0
+_SEARCHED = "its authors have no settings for it, and no better ones were found on validation nodes"
 REASONS: dict[tuple[str, str], str] = {
     ("gcn", "citeseer"): "the paper's Table 2 has 71.3 for it, and PGL's benchmark 71.0",
     ("gat", "cora"): "PGL's benchmark of the same settings has 83.4",
@@ -85,6 +86,14 @@ REASONS: dict[tuple[str, str], str] = {
     ("fastgcn", "cora"): "theirs is of the program's defaults; here are its values for Cora, lr = 0.001 and 200 epochs",
     ("fastgcn", "pubmed"): "the stopping rule ends training after some 26 epochs; train.window=1000 gives 77.4 ± 0.4 "
     "over 3 trials",
+    (
+        "gbp",
+        "citeseer",
+    ): "its authors' edges keep 124 self-citations, with which it has 0.4 points more (0.1 to 0.8, 40 "
+    "trials, `python -m experiments.compared.loops`); the rest is not explained",
+    ("graphsaint", "citeseer"): _SEARCHED,
+    ("graphsaint", "pubmed"): _SEARCHED,
+    ("pprgo", "pubmed"): f"{_SEARCHED}",
 }
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, Protocol, TypeAlias
+from typing import ClassVar, Literal, NamedTuple, Protocol, TypeAlias
 
 Watched: TypeAlias = Literal["accuracy", "loss", "either"]
 
@@ -20,7 +20,16 @@ class Decision(NamedTuple):
 
 
 class Stopping(Protocol):
-    """A rule, which remembers the epochs that it has seen."""
+    """A rule, which remembers the epochs that it has seen.
+
+    Attributes
+    ----------
+    keeps_last : bool
+        Whether it keeps the weights of every epoch, so those of the last one.
+    """
+
+    @property
+    def keeps_last(self) -> bool: ...
 
     def update(self, accuracy: float, loss: float) -> Decision:
         """Take note of an epoch's validation."""
@@ -34,6 +43,8 @@ class LastWeights:
     >>> LastWeights().update(accuracy=0.5, loss=1.0)
     Decision(keep=True, stop=False)
     """
+
+    keeps_last: ClassVar[bool] = True
 
     def update(self, accuracy: float, loss: float) -> Decision:
         return Decision(keep=True, stop=False)
@@ -58,6 +69,8 @@ class RisingLoss:
     >>> [rule.update(accuracy=0.5, loss=loss).stop for loss in (3.0, 2.0, 1.0, 2.0)]
     [False, False, False, True]
     """
+
+    keeps_last: ClassVar[bool] = True
 
     window: int
     recent: int = 1
@@ -94,6 +107,8 @@ class Patience:
     >>> [tuple(rule.update(accuracy=value, loss=1.0)) for value in (0.5, 0.6, 0.4, 0.5)]
     [(True, False), (True, False), (False, False), (False, True)]
     """
+
+    keeps_last: ClassVar[bool] = False
 
     patience: int
     watched: Watched

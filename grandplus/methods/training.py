@@ -95,13 +95,15 @@ def train(
         val = parts["val"]
         accuracy, val_loss = decisive_scores(scores, logits[val], labels[val], weights)
         decision = stopping.update(accuracy, val_loss + penalty())
-        if decision.keep or not kept:
-            kept.clear()  # first, so that both are never in memory
-            kept |= {name: tensor.detach().clone() for name, tensor in network.state_dict().items()}
+        if decision.keep or not outcome:
             outcome = {"best_step": step, "val_accuracy": scores["val_accuracy"]}
+            if not stopping.keeps_last:
+                kept.clear()  # first, so that both are never in memory
+                kept |= {name: tensor.detach().clone() for name, tensor in network.state_dict().items()}
         if decision.stop:
             break
-    network.load_state_dict(kept)
+    if kept:
+        network.load_state_dict(kept)
     network.eval()
     return Course(history, {"steps": step + 1, **outcome})
 
