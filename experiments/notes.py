@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from grandplus.runtime.storage import finished_whole
+from grandplus.pipeline.cases import STORE
+from grandplus.runtime.storage import finished_whole, locked
+
+
+@contextlib.contextmanager
+def held(file: Path) -> Iterator[None]:
+    """Hold a file for the length of a block: another process that writes it waits, so that no row is lost."""
+    STORE.mkdir(parents=True, exist_ok=True)
+    with locked(STORE / f"{'-'.join(file.absolute().parts[-2:])}.lock"):
+        yield
 
 
 def read_notes(file: Path) -> list[dict[str, str]]:
@@ -28,12 +39,13 @@ def note(file: Path, row: dict[str, Any], key: tuple[str, ...] = ("dataset",)) -
     key : tuple of str
         The columns that tell rows apart.
     """
-    rows = {tuple(known[name] for name in key): known for known in [*read_notes(file), row]}
     file.parent.mkdir(parents=True, exist_ok=True)
-    with finished_whole(file, alone=True) as partial, partial.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.DictWriter(stream, list(row), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows[name] for name in sorted(rows))
+    with held(file):
+        rows = {tuple(known[name] for name in key): known for known in [*read_notes(file), row]}
+        with finished_whole(file, alone=True) as partial, partial.open("w", encoding="utf-8", newline="") as stream:
+            writer = csv.DictWriter(stream, list(row), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows[name] for name in sorted(rows))
 
 
 def write_page(file: Path, text: str) -> None:

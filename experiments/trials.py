@@ -16,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from experiments.notes import write_page
+from experiments.notes import held, write_page
 from grandplus.evaluation.statistics import Sample
 from grandplus.graph.splits import Split
 from grandplus.pipeline.cases import Case, Prepared, check_cpu, prepare, train_blind
@@ -51,13 +51,14 @@ class Scoring:
         What the file has of a row.
     apart : bool
         Whether trials run in processes of their own even if there is one only: a process's memory is then theirs.
-    beside : Beside, optional
+    beside : callable, optional
+        Reads what is kept beside the lines.
     """
 
     score: Callable[[int, Case, int], Row]
     columns: tuple[str, ...] = COLUMNS
     apart: bool = False
-    beside: Beside | None = None
+    beside: Callable[[], Beside] | None = None
 
 
 class Scored(NamedTuple):
@@ -81,7 +82,7 @@ def fill(file: Path, cases: list[Case], trials: int, scoring: Scoring | None = N
     """Make ``file`` hold ``trials`` trials of each case, and give those.
 
     Trial by trial over all cases, so that a table of few trials is there early. Lines whose inputs
-    (settings and graph) are no longer those of the case are made anew.
+    (settings and graph) are no longer those of the case are made anew. Another process that fills the same file waits.
 
     Parameters
     ----------
@@ -103,28 +104,8 @@ def fill(file: Path, cases: list[Case], trials: int, scoring: Scoring | None = N
         A GPU is asked for; a case has impossible settings; a trial can't be trained.
     """
     check_cpu()
-    scoring = scoring or Scoring(score_trial)
-    columns, beside = scoring.columns, scoring.beside
-    wanted = [(case, trial) for trial in range(trials) for case in cases]
-    inputs = {(case.dataset, case.matrix, case.change): prepare(case, trials).inputs for case in cases}
-    kept = {_key(row): row for row in read_rows(file) if inputs.get(_key(row)[:3], row["inputs"]) == row["inputs"]}
-    if beside:
-        kept = {key: row for key, row in kept.items() if key[:3] not in inputs or beside.has(row)}
-    write_rows(file, kept.values(), columns)
-    missing = [task for task in wanted if _name(*task) not in kept]
-    bar = tqdm(total=len(wanted), initial=len(wanted) - len(missing), unit="trial", disable=None)
-    with file.open("a", encoding="utf-8") as out:
-        task, arguments = functools.partial(scoring.score, trials), zip(*missing, strict=True)
-        for row in pools.map_processes(task, *arguments, apart=scoring.apart) if missing else ():
-            if beside:
-                beside.add(row)
-            out.write(_line(row, columns))
-            out.flush()
-            os.fsync(out.fileno())
-            kept[_key(row)] = row
-            bar.update()
-    write_rows(file, kept.values(), columns)
-    return [kept[_name(*task)] for task in wanted]
+    with held(file):
+        return _fill(file, cases, trials, scoring or Scoring(score_trial))
 
 
 def score_trial(trials: int, case: Case, trial: int) -> Row:
@@ -190,6 +171,31 @@ def write_rows(file: Path, rows: Iterable[Row], columns: tuple[str, ...] = COLUM
     file.parent.mkdir(parents=True, exist_ok=True)
     lines = (_line(row, columns) for row in sorted(rows, key=_key))
     write_page(file, ",".join(columns) + "\n" + "".join(lines))
+
+
+def _fill(file: Path, cases: list[Case], trials: int, scoring: Scoring) -> list[Row]:
+    """``fill`` of a file that is held."""
+    columns, beside = scoring.columns, scoring.beside and scoring.beside()
+    wanted = [(case, trial) for trial in range(trials) for case in cases]
+    inputs = {(case.dataset, case.matrix, case.change): prepare(case, trials).inputs for case in cases}
+    kept = {_key(row): row for row in read_rows(file) if inputs.get(_key(row)[:3], row["inputs"]) == row["inputs"]}
+    if beside:
+        kept = {key: row for key, row in kept.items() if key[:3] not in inputs or beside.has(row)}
+    write_rows(file, kept.values(), columns)
+    missing = [task for task in wanted if _name(*task) not in kept]
+    bar = tqdm(total=len(wanted), initial=len(wanted) - len(missing), unit="trial", disable=None)
+    with file.open("a", encoding="utf-8") as out:
+        task, arguments = functools.partial(scoring.score, trials), zip(*missing, strict=True)
+        for row in pools.map_processes(task, *arguments, apart=scoring.apart) if missing else ():
+            if beside:
+                beside.add(row)
+            out.write(_line(row, columns))
+            out.flush()
+            os.fsync(out.fileno())
+            kept[_key(row)] = row
+            bar.update()
+    write_rows(file, kept.values(), columns)
+    return [kept[_name(*task)] for task in wanted]
 
 
 def _line(row: Row, columns: tuple[str, ...]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -38,7 +39,8 @@ def complete(file: Path, case: Case, trials: int) -> list[Row]:
     list of dict
         Trial by trial.
     """
-    scoring = Scoring(score_measured, COLUMNS, apart=True, beside=Right(bits_file(file, case.dataset)))
+    beside = functools.partial(Right, bits_file(file, case.dataset))
+    scoring = Scoring(score_measured, COLUMNS, apart=True, beside=beside)
     return fill(file, [case], trials, scoring)
 
 

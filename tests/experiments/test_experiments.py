@@ -1,6 +1,7 @@
 """Experiments go on after a kill, choose without test labels, and compare as Welch does."""
 
 import dataclasses
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -37,6 +38,14 @@ def test_finished_trials_are_not_made_again(prepared, tmp_path, monkeypatch):
     assert fill(file, CASES, 2) == rows
     assert fill(file, CASES[:1], 2) == rows[::2]  # and other cases' lines stay
     assert len(read_rows(file)) == 4
+
+
+def test_two_that_fill_one_file_at_once_lose_no_line(prepared, tmp_path):
+    """Each once wrote the lines that it knew itself, so the one that ended last dropped the other's."""
+    file = tmp_path / "trials.csv"
+    with ThreadPoolExecutor(2) as pool:
+        rows = list(pool.map(lambda case: fill(file, [case], 2), CASES))
+    assert read_rows(file) == sorted(rows[0] + rows[1], key=lambda row: (row["matrix"], row["trial"]))
 
 
 def test_lines_of_other_inputs_are_made_anew(prepared, tmp_path):
