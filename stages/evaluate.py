@@ -21,7 +21,7 @@ from grandplus.runtime.storage import finished_whole
 
 def work(settings: Settings) -> None:
     from grandplus.evaluation.baselines.table import load_scores
-    from grandplus.evaluation.details import details
+    from grandplus.evaluation.details import details, overlap_of
     from grandplus.evaluation.diagnosis.facts import facts_of_run
     from grandplus.evaluation.diagnosis.finding import lines_of, to_json
     from grandplus.evaluation.diagnosis.rules import diagnose
@@ -43,7 +43,8 @@ def work(settings: Settings) -> None:
     _write(REPORTS / "per_class.json", _json(per_class(predictions, classes, rankings)))
     run = {key: value for key, value in settings.flat().items() if key in PLAIN}
     of_run = {"splits": Splits.load(GRAPH), "rows": rows, "history": history, "predictions": predictions}
-    _write(REPORTS / "details.json", _compact(details(run, resolve().changed, graph=graph, **of_run)))
+    content = details(run, resolve().changed, graph=graph, **of_run)
+    _write(REPORTS / "details.json", _compact(content))
     baselines = load_scores(BASELINES)
     findings = diagnose(facts_of_run(graph, settings=settings.train, **of_run).with_baselines(baselines))
     _write(REPORTS / "diagnosis.json", _json(to_json(findings)))
@@ -51,7 +52,7 @@ def work(settings: Settings) -> None:
     ensemble = load_ensemble(PREDICTIONS / "predictions.parquet", decision)
     l1_error = None if rows is None else rows.l1_error
     of_run = {"l1_error": l1_error, "ensemble": ensemble, "baselines": baselines, "rankings": rankings}
-    metrics = summarize(predictions, classes, **of_run)
+    metrics = summarize(predictions, classes, overlap=overlap_of(content), **of_run)
     _write(REPORTS / "metrics.json", _json(metrics))
     list_reports()
     print("diagnosis:", *lines_of(findings), sep="\n  ")

@@ -20,7 +20,7 @@ from grandplus.evaluation.groups import accuracy_of_groups, powers_of_two, quant
 from grandplus.evaluation.node_scores import NodeScores
 from grandplus.evaluation.reliability import expected_calibration_error, reliability
 from grandplus.evaluation.scored import Scored, judged_by, select
-from grandplus.evaluation.statistics import DECIMALS
+from grandplus.evaluation.statistics import DECIMALS, overlap_of_splits
 from grandplus.graph.adjacency import Adjacency
 from grandplus.graph.graph import Graph
 from grandplus.graph.splits import PARTS, Nodes, Split, Splits
@@ -94,6 +94,30 @@ def details(
         errors = _l1_errors(rows, nodes, graph.adjacency.nodes)
         content["by_l1_error"] = accuracy_of_groups(errors, quantiles(errors), correct)
     return content
+
+
+def overlap_of(details: Mapping[str, Any]) -> float:
+    """The overlap of a run's splits (see `overlap_of_splits`): of its training nodes and those that it is judged by.
+
+    Parameters
+    ----------
+    details : mapping
+        The content of ``reports/details.json``.
+
+    Returns
+    -------
+    float
+        0 if all trials have the same split.
+
+    Examples
+    --------
+    >>> content = {"splits": ["3f", "a0"], "parts": {"train": 160, "test": 7250}, "judged_by": "test"}
+    >>> overlap_of(content) == 160 / 7250, overlap_of(content | {"splits": ["3f", "3f"]})
+    (True, 0.0)
+    """
+    if len(set(details["splits"])) == 1:
+        return 0.0
+    return overlap_of_splits(train=details["parts"]["train"], test=details["parts"][details["judged_by"]])
 
 
 def _of_edges(adjacency: Adjacency) -> dict[str, str]:

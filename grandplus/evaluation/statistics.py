@@ -97,12 +97,14 @@ class Difference(NamedTuple):
         return Interval(self.low, self.high)
 
 
-def over_trials(values: Sequence[float]) -> dict[str, float]:
+def over_trials(values: Sequence[float], *, overlap: float = 0.0) -> dict[str, float]:
     """Sum up one value per trial, as files of results have it.
 
     Parameters
     ----------
     values : sequence of float
+    overlap : float
+        As of `paired`: splits that are drawn anew for each trial widen the interval.
 
     Returns
     -------
@@ -120,7 +122,11 @@ def over_trials(values: Sequence[float]) -> dict[str, float]:
     sample = Sample.of(np.asarray(values, np.float64))
     if sample.trials < 2:
         return {"mean": round(sample.mean, DECIMALS)}
-    scores = {"mean": sample.mean, "std": sample.std, "ci95": sample.half_width}
+    scores = {
+        "mean": sample.mean,
+        "std": sample.std,
+        "ci95": sample.half_width * math.sqrt(1 + sample.trials * overlap),
+    }
     return {name: round(score, DECIMALS) for name, score in scores.items()}
 
 

@@ -24,6 +24,7 @@ def summarize(
     ensemble: ScoredEnsemble | None = None,
     baselines: Sequence[BaselineScore] | None = None,
     rankings: Mapping[str, Sequence[Ranking]] | None = None,
+    overlap: float = 0.0,
 ) -> dict[str, Any]:
     """Compute all metrics of a run.
 
@@ -41,6 +42,9 @@ def summarize(
         What cheap classifiers come to in each of the trials.
     rankings : mapping, optional
         How each trial ranks its nodes, by part; see `grandplus.evaluation.scored.load_rankings`.
+    overlap : float
+        Of splits that are drawn anew for each trial; see `grandplus.evaluation.details.overlap_of`. It widens the
+        interval of the difference to the best baseline, as it does between two runs.
 
     Returns
     -------
@@ -63,7 +67,7 @@ def summarize(
         scored[part] = [trial._replace(ranking=ranking) for trial, ranking in pairs]
     content = {part: _measured(part, trials) for part, trials in scored.items()}
     if baselines is not None:
-        content["baselines"] = _compared(baselines, judged, scored[judged])
+        content["baselines"] = _compared(baselines, judged, scored[judged], overlap)
     if l1_error is not None:
         content["rows"] = _measured("rows", [l1_error])
     if ensemble is not None:
@@ -72,17 +76,19 @@ def summarize(
     return content
 
 
-def _compared(baselines: Sequence[BaselineScore], part: str, trials: Sequence[Scored]) -> dict[str, Any]:
+def _compared(
+    baselines: Sequence[BaselineScore], part: str, trials: Sequence[Scored], overlap: float
+) -> dict[str, Any]:
     """The baselines, and what the run has more than the best of them in each trial."""
     content = summarize_baselines(baselines)
     others = accuracies_of(baselines, content.get("best", ""), part)
     if len(others) == len(trials):
         leads = [float(trial.correct.mean()) - other for trial, other in zip(trials, others, strict=True)]
-        content |= _measured("baselines", leads)
+        content |= _measured("baselines", leads, overlap)
     return content
 
 
-def _measured(part: str, trials: Sequence[Any]) -> dict[str, Any]:
+def _measured(part: str, trials: Sequence[Any], overlap: float = 0.0) -> dict[str, Any]:
     """The metrics of one part, as nested dicts: means over its trials."""
     content: dict[str, Any] = {}
     for metric in METRICS:
@@ -94,5 +100,6 @@ def _measured(part: str, trials: Sequence[Any]) -> dict[str, Any]:
             group = content
             for step in path:
                 group = group.setdefault(step, {})
-            group |= over_trials(scores) if metric.spreads else {name: round(float(np.mean(scores)), DECIMALS)}
+            mean = {name: round(float(np.mean(scores)), DECIMALS)}
+            group |= over_trials(scores, overlap=overlap) if metric.spreads else mean
     return content

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from grandplus.evaluation.details import overlap_of
 from grandplus.evaluation.diagnosis.finding import Finding
 from grandplus.evaluation.node_scores import NodeScores
-from grandplus.evaluation.statistics import overlap_of_splits
 from grandplus.methods import registry
 from grandplus.pipeline.usage import Taken
 from grandplus.report.read import node_scores_of
@@ -79,11 +79,8 @@ class Run:
 
     @property
     def overlap(self) -> float:
-        """Of splits that are drawn anew for each trial (see `overlap_of_splits`); 0 if all trials have the same one."""
-        if len(set(self.details["splits"])) == 1:
-            return 0.0
-        parts = self.details["parts"]
-        return overlap_of_splits(train=parts["train"], test=parts[self.details["judged_by"]])
+        """Of splits that are drawn anew for each trial; 0 if all trials have the same one."""
+        return overlap_of(self.details)
 
 
 def matrix_of(settings: dict[str, Any]) -> str:

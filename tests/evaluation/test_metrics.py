@@ -16,6 +16,7 @@ from grandplus.evaluation.metrics import METRICS, listed
 from grandplus.evaluation.per_class import per_class
 from grandplus.evaluation.ranking import rank
 from grandplus.evaluation.scored import load_ensemble
+from grandplus.evaluation.statistics import paired
 from grandplus.evaluation.summary import summarize
 from grandplus.runtime.errors import GrandPlusError
 
@@ -209,6 +210,18 @@ def test_the_difference_to_the_best_baseline_is_taken_trial_by_trial():
     half_width = pytest.approx(4.302653 * 0.057735 / 3**0.5, abs=1e-6)
     assert content["difference"] == {"mean": 0.066667, "std": 0.057735, "ci95": half_width}
     assert content["label_propagation"]["test"]["accuracy"]["mean"] == 0.9
+
+
+def test_splits_that_are_drawn_widen_the_interval_of_the_difference_as_between_two_runs():
+    """Differences are .1, 0 and .1."""
+    trials, baselines = [right(7), right(8), right(9)], of_baselines(0.6, 0.8, 0.8)
+    found = summarize(trials, CLASSES, baselines=baselines, overlap=0.25)
+    interval = paired([0.7, 0.8, 0.9], [0.6, 0.8, 0.8], overlap=0.25).interval
+    assert found["baselines"]["difference"]["ci95"] == pytest.approx((interval.high - interval.low) / 2, abs=1e-6)
+    fixed = summarize(trials, CLASSES, baselines=baselines)
+    wider = found["baselines"].pop("difference")["ci95"] / fixed["baselines"].pop("difference")["ci95"]
+    assert wider == pytest.approx((1 + 3 * 0.25) ** 0.5, rel=1e-5)
+    assert found == fixed  # no other interval is that of a difference
 
 
 def test_without_test_nodes_the_difference_is_that_of_validation():
