@@ -13,6 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from grandplus.methods.blockwise import BlockwiseAdam
 from grandplus.methods.class_weights import class_weights
 from grandplus.methods.protocol import Model, Scores, Task, Trained
 from grandplus.methods.scores import decisive_scores, part_scores
@@ -174,7 +175,7 @@ def adam(lr: float, *groups: tuple[nn.Module, float]) -> torch.optim.Adam:
     *groups : (torch.nn.Module, float)
         Modules, each with its weight decay, which is coupled (L2).
     """
-    return torch.optim.Adam([{"params": [*part.parameters()], "weight_decay": decay} for part, decay in groups], lr=lr)
+    return BlockwiseAdam([{"params": [*part.parameters()], "weight_decay": decay} for part, decay in groups], lr)
 
 
 def decay_penalty(optimizer: torch.optim.Optimizer) -> float:

@@ -83,3 +83,18 @@ def test_sparse_dropout_is_of_stored_values():
     left = dropout(x, 0.5, training=True).matrix.to_dense().numpy()
     assert set(np.unique(left[features.toarray() == 0])) == {0}
     assert set(np.unique(left)) == {0, 2}
+
+
+def test_a_layer_that_is_stored_by_features_gives_the_same_bits():
+    features, layer = small_graph().features, InputLinear(small_graph().features.shape[1], 5, bias=False)
+    x, outputs, gradients = sparse_input(features, CPU), [], []
+    for store in (layer.store_by_outputs, layer.store_by_features):
+        store()
+        layer.weight.grad = None
+        output = layer(x)
+        (output**2).sum().backward()
+        outputs.append(output)
+        gradients.append(layer.weight.grad)
+        assert layer.weight.grad.stride() == layer.weight.stride()  # so it was not turned
+    assert torch.equal(*outputs)
+    assert torch.equal(*gradients)

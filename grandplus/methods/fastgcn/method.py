@@ -27,7 +27,7 @@ from grandplus.methods.losses import supervised_loss
 from grandplus.methods.protocol import Task, Trained
 from grandplus.methods.start import begin
 from grandplus.methods.stopping import RisingLoss
-from grandplus.methods.training import Watch, batches, seeded, train, trained, watched_nodes, weights_of
+from grandplus.methods.training import Watch, adam, batches, seeded, train, trained, watched_nodes, weights_of
 from grandplus.methods.two_layers import TwoLayers, to_probabilities
 from grandplus.propagation.columns import propagate_symmetric
 from grandplus.propagation.plan import Plan, plan
@@ -66,8 +66,9 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
         for layer in (network.first, network.second):
             nn.init.xavier_uniform_(layer.weight)
         begin(network.to(device), task, settings)
-        first: Any = {"params": network.first.parameters(), "weight_decay": settings.weight_decay}
-        adam = torch.optim.Adam([first, {"params": network.second.parameters()}], lr=settings.lr)
+        if sp.issparse(propagated):
+            network.first.store_by_features()
+        optimizer = adam(settings.lr, (network.first, settings.weight_decay), (network.second, 0))
         sampler = Sampler(neighbourhoods, settings.samples, rng)
 
         def epoch() -> float:
@@ -75,11 +76,11 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
             for batch in batches(len(nodes), settings.batch_labelled, rng):
                 sampled, part = sampler.draw(nodes[batch])
                 inputs = input_of(propagated[np.searchsorted(needed, sampled)], device)
-                adam.zero_grad()
+                optimizer.zero_grad()
                 logits = network(inputs, sparse_input(part, device))
                 loss = supervised_loss(logits, labels[batch].to(device), weights)
                 loss.backward()  # type: ignore[no-untyped-call]
-                adam.step()
+                optimizer.step()
                 losses.append(loss.item())
             return sum(losses)
 
@@ -92,6 +93,7 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
             stopping=RisingLoss(settings.window, recent=2),
             watch=watch,
         )
+        network.first.store_by_outputs()
     return trained(Model, task, settings, course, info, network=network)
 
 

@@ -37,7 +37,7 @@ from grandplus.methods.inputs import SparseInput, input_of
 from grandplus.methods.protocol import Task, Trained
 from grandplus.methods.start import begin
 from grandplus.methods.stopping import Patience
-from grandplus.methods.training import Watch, labels_of, seeded, train, trained, watched_nodes, weights_of
+from grandplus.methods.training import Watch, adam, labels_of, seeded, train, trained, watched_nodes, weights_of
 
 
 def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, watch: Watch = None) -> Trained:
@@ -67,11 +67,11 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
         batches = Batches(task, sampler, weights_of(task, settings))
         network = Model.make(settings, width, len(graph.classes)).to(task.device)
         begin(network, task, settings)
-        adam = torch.optim.Adam(network.parameters(), lr=settings.lr, weight_decay=settings.weight_decay)
+        optimizer = adam(settings.lr, (network, settings.weight_decay))
         steps = math.ceil(len(task.split.train) / (walks * settings.depth))
 
         def epoch() -> float:
-            return sum(step(network, adam, batches.following(), settings.clip) for _ in range(steps)) / steps
+            return sum(step(network, optimizer, batches.following(), settings.clip) for _ in range(steps)) / steps
 
         course = train(
             network,

@@ -31,7 +31,17 @@ from grandplus.methods.pprgo.settings import Settings
 from grandplus.methods.protocol import Task, Trained
 from grandplus.methods.start import begin
 from grandplus.methods.stopping import LastWeights
-from grandplus.methods.training import Watch, batches, labels_of, seeded, train, trained, watched_nodes, weights_of
+from grandplus.methods.training import (
+    Watch,
+    adam,
+    batches,
+    labels_of,
+    seeded,
+    train,
+    trained,
+    watched_nodes,
+    weights_of,
+)
 from grandplus.methods.two_layers import TwoLayers, to_probabilities
 from grandplus.propagation.columns import propagate_symmetric
 from grandplus.propagation.plan import Plan, plan
@@ -73,18 +83,20 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
     with seeded(task) as rng:
         network = TwoLayers(width, settings.hidden, len(graph.classes), settings.dropout).to(device)
         begin(network, task, settings)
-        adam = torch.optim.Adam(network.parameters(), lr=settings.lr, weight_decay=settings.weight_decay)
+        if sp.issparse(graph.features):
+            network.first.store_by_features()
+        optimizer = adam(settings.lr, (network, settings.weight_decay))
         # A batch of all training nodes is the same in every epoch.
         whole = inputs_of(graph, rows, split.train, device) if len(labels) <= settings.batch_labelled else None
 
         def epoch() -> float:
             losses = []
             for chosen in batches(len(labels), settings.batch_labelled, rng):
-                adam.zero_grad()
+                optimizer.zero_grad()
                 inputs = whole or inputs_of(graph, rows, split.train[chosen], device)
                 loss = supervised_loss(network(*inputs), labels if whole else labels[chosen], weights)
                 loss.backward()  # type: ignore[no-untyped-call]
-                adam.step()
+                optimizer.step()
                 losses.append(loss.item())
             return sum(losses)
 
@@ -97,6 +109,7 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
             stopping=LastWeights(),
             watch=watch,
         )
+        network.first.store_by_outputs()
     return trained(Model, task, settings, course, info, network=network, weights=rows.info.weights)
 
 
