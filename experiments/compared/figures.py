@@ -87,13 +87,14 @@ REASONS: dict[tuple[str, str], str] = {
     ("fastgcn", "pubmed"): "the stopping rule ends training after some 26 epochs; train.window=1000 gives 77.4 ± 0.4 "
     "over 3 trials",
     (
-        "gbp",
+        "gcnii",
         "citeseer",
-    ): "its authors' edges keep 124 self-citations, with which it has 0.4 points more (0.1 to 0.8, 40 "
-    "trials, `python -m experiments.compared.loops`); the rest is not explained",
+    ): "trials differ much; with the same settings DGL's example has 73.3 ± 0.6, and grax 73.0 ± 1.0",
+    ("gbp", "citeseer"): "its authors' edges keep 124 self-citations, which are worth 0.4 points "
+    "(`python -m experiments.compared.loops`); the rest is not explained",
     ("graphsaint", "citeseer"): _SEARCHED,
     ("graphsaint", "pubmed"): _SEARCHED,
-    ("pprgo", "pubmed"): f"{_SEARCHED}",
+    ("pprgo", "pubmed"): f"{_SEARCHED}; self-loops are not the reason (`python -m experiments.compared.loops`)",
 }
 
 
