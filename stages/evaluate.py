@@ -46,7 +46,8 @@ def work(settings: Settings) -> None:
     content = details(run, resolve().changed, graph=graph, **of_run)
     _write(REPORTS / "details.json", _compact(content))
     baselines = load_scores(BASELINES)
-    findings = diagnose(facts_of_run(graph, settings=settings.train, **of_run).with_baselines(baselines))
+    facts = facts_of_run(run, graph=graph, settings=settings.train, **of_run)
+    findings = diagnose(facts.with_baselines(baselines))
     _write(REPORTS / "diagnosis.json", _json(to_json(findings)))
     decision = Calibration.load(PREDICTIONS / CALIBRATION).decision_threshold
     ensemble = load_ensemble(PREDICTIONS / "predictions.parquet", decision)

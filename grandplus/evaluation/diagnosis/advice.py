@@ -5,6 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from grandplus.evaluation.diagnosis.evidence import (
+    FULL_TRAINING_ACCURACY,
+    LOW_TRAINING_ACCURACY,
+    best_training_accuracy,
+    features_say_nothing,
+    kept_training_accuracy,
+)
 from grandplus.evaluation.diagnosis.facts import Facts, GraphFacts
 from grandplus.graph.fitted import OF_NEIGHBORS, STANDARDIZED
 
@@ -12,12 +19,9 @@ OWN_SHARE = 0.8  # weight of a node's own features in its row, for them to count
 OWN_FEATURES = f"matrix=ppr with gfpush.alpha={OWN_SHARE}"  # w_0 = α
 TWO_STEPS = "matrix=single with gfpush.order=2 (neighbours of neighbours count most)"
 MORE_LABELS = "more labelled nodes"
-OTHER_FEATURES = {  # what to try in place of each kind
+OTHER_SCALING = {  # what to try in place of a kind of features
     "row-normalize": "standardize",
     "as-is": "standardize",
-    "standardize": "adjacency",
-    "degree": "adjacency",
-    "onehot-degree": "adjacency",
     "adjacency": "standardized-adjacency",
     "standardized-adjacency": "adjacency",
 }
@@ -49,17 +53,47 @@ def changed(facts: Facts, **changes: Callable[[Any], Any]) -> list[str]:
     return [setting(f"train.{key}", new) for key, new in news.items() if new != olds[key]]
 
 
-def other_features(facts: GraphFacts) -> list[str]:
-    """Features that are scaled, or made from the graph, in another way."""
+def other_features(facts: Facts) -> list[str]:
+    """Features that are scaled in another way; neighbours in their place only where they say nothing of classes."""
     features, nodes = facts.graph.features, facts.graph.adjacency.nodes
-    other = OTHER_FEATURES[facts.graph.fitted.kind]
+    other = OTHER_SCALING.get(facts.graph.fitted.kind)
+    if other is None:
+        return neighbors_as_features(facts)
     width = nodes if other in OF_NEIGHBORS else features.shape[1]
     return [] if other in STANDARDIZED and nodes * width > DENSE_VALUES else [setting("preprocess.features", other)]
+
+
+def neighbors_as_features(facts: Facts) -> list[str]:
+    """A node's neighbours in place of features that say nothing of classes."""
+    says_nothing = facts.graph.fitted.kind not in OF_NEIGHBORS and features_say_nothing(facts)
+    return [setting("preprocess.features", "adjacency")] if says_nothing else []
 
 
 def tenth(old: float) -> float:
     """A tenth of a value."""
     return old / 10
+
+
+def more_decay(old: float) -> float:
+    """Ten times the weight decay; of none, a little."""
+    return max(10 * old, 1e-4)
+
+
+def decay_by_training(facts: Facts) -> list[str]:
+    """More weight decay for a model that knows its training nodes by heart, less for one that can't learn them."""
+    if kept_training_accuracy(facts) >= FULL_TRAINING_ACCURACY:
+        return changed(facts, weight_decay=more_decay)
+    return changed(facts, weight_decay=tenth) if best_training_accuracy(facts) < LOW_TRAINING_ACCURACY else []
+
+
+def linear(facts: Facts) -> list[str]:
+    """A linear model on rows of Π, if the method has rows and layers."""
+    return [] if facts.order is None else changed(facts, layers=lambda old: 1)
+
+
+def searched(facts: Facts) -> list[str]:
+    """What looks for better settings on validation nodes."""
+    return [facts.search] if facts.search else []
 
 
 def wider(facts: Facts) -> list[str]:

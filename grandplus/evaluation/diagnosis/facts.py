@@ -117,12 +117,15 @@ class Facts(GraphFacts):
         Rows of Π that were trained on; None if the method needs none.
     baselines : mapping of str to sequence of float
         Validation accuracy of each trial, by the name of the baseline; empty where none was computed.
+    search : str
+        The command that looks for better settings on validation nodes; empty where there is none.
     """
 
     trials: Sequence[Trial]
     settings: MethodSettings
     rows: Rows | None = None
     baselines: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    search: str = ""
 
     def with_baselines(self, scores: Iterable[BaselineScore]) -> Self:
         """These facts and what baselines come to on validation nodes."""
@@ -136,6 +139,10 @@ class Facts(GraphFacts):
     def accuracy(self) -> NDArray[np.float64]:
         """Of validation nodes, one a trial."""
         return np.array([np.mean(trial.predicted == self.actual(t)) for t, trial in enumerate(self.trials)])
+
+    def baseline(self, name: str) -> float:
+        """The mean validation accuracy of a baseline."""
+        return float(np.mean(self.baselines[name]))
 
     def of_trained_classes(self) -> Self:
         """These facts without the validation nodes of classes that a trial has no training node of."""
@@ -157,9 +164,10 @@ class Facts(GraphFacts):
 
 
 def facts_of_run(
+    run: Mapping[str, Any],
+    *,
     graph: Graph,
     splits: Splits,
-    *,
     predictions: Sequence[pa.Table],
     history: pa.Table,
     settings: MethodSettings,
@@ -169,6 +177,8 @@ def facts_of_run(
 
     Parameters
     ----------
+    run : mapping
+        ``dataset`` and ``model``.
     graph : Graph
     splits : Splits
     predictions : sequence of pyarrow.Table
@@ -183,7 +193,13 @@ def facts_of_run(
         for scored, columns in zip(select(predictions, "val", graph.classes), _by_trial(history), strict=True)
     ]
     order = None if rows is None else rows.info.order
-    return GraphFacts.of_splits(graph, splits, order).after(trials, settings, rows)
+    facts = GraphFacts.of_splits(graph, splits, order).after(trials, settings, rows)
+    return replace(facts, search=_search_of(**run))
+
+
+def _search_of(dataset: str, model: str, **_: Any) -> str:
+    """GRAND+ has a quick search of its own."""
+    return f"grandplus tune {dataset}" if model == "grandplus" else f"grandplus search {dataset} --model {model}"
 
 
 def _by_trial(history: pa.Table) -> Iterable[dict[str, NDArray[Any]]]:

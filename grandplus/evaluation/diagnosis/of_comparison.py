@@ -8,25 +8,25 @@ from scipy import stats
 
 from grandplus.evaluation.baselines.table import LABELS
 from grandplus.evaluation.diagnosis.advice import (
-    changed,
+    decay_by_training,
     farther,
+    linear,
     nearer,
+    neighbors_as_features,
     one_of,
-    other_features,
     own_features,
+    searched,
     setting,
-    tenth,
 )
+from grandplus.evaluation.diagnosis.evidence import error_of_shares, features_say_nothing
 from grandplus.evaluation.diagnosis.facts import Facts
 from grandplus.evaluation.diagnosis.finding import Remark
 from grandplus.evaluation.formats import percent
 from grandplus.evaluation.statistics import LEVEL, Interval, Sample
-from grandplus.graph.fitted import OF_NEIGHBORS
 
 WORSE = 0.01  # of accuracy, a point: a smaller difference is no reason to change settings
 PAIRED_TRIALS = 3  # from here on, an interval over trials says something: for two, Student's t is 12.7
 LARGE_ERROR = 0.5  # a row that has lost most of its mass
-WELL_MEASURED = 0.1  # standard error of the difference of two accuracies; beyond it, nothing can be said of features
 
 
 def below_baseline(facts: Facts) -> Remark | None:
@@ -38,7 +38,7 @@ def below_baseline(facts: Facts) -> Remark | None:
     """
     if not facts.baselines:
         return None
-    best = max(facts.baselines, key=lambda name: float(np.mean(facts.baselines[name])))
+    best = max(facts.baselines, key=facts.baseline)
     ours, theirs = facts.accuracy, np.asarray(facts.baselines[best])
     difference, interval = float(np.mean(ours - theirs)), _interval(facts, ours, theirs)
     if difference > -WORSE or interval.high >= 0:
@@ -47,7 +47,7 @@ def below_baseline(facts: Facts) -> Remark | None:
         f"{LABELS[best]} is better: {percent(float(theirs.mean()))} of validation nodes are right by it, and "
         f"{percent(float(ours.mean()))} by this model"
     )
-    return observation, one_of(*_towards(facts, best))
+    return observation, one_of(*_towards(facts, best), *searched(facts))
 
 
 def uninformative_features(facts: Facts) -> Remark | None:
@@ -57,18 +57,14 @@ def uninformative_features(facts: Facts) -> Remark | None:
     shares of the validation nodes; where it is above `WELL_MEASURED`, there are too few of them to tell. Nothing is
     said where no more than `WELL_MEASURED` of the validation nodes are left for features to tell.
     """
-    if not {"logistic_regression", "majority"} <= facts.baselines.keys():
-        return None
-    features, majority = (float(np.mean(facts.baselines[name])) for name in ("logistic_regression", "majority"))
-    error = _error_of_shares(facts, features, majority)
-    if error > WELL_MEASURED or features > majority + error or majority >= 1 - WELL_MEASURED:
+    if not features_say_nothing(facts):
         return None
     observation = (
-        f"features say next to nothing of classes: logistic regression on them predicts {percent(features)} of "
-        f"validation nodes right, and the majority class {percent(majority)}"
+        "features say next to nothing of classes: logistic regression on them predicts "
+        f"{percent(facts.baseline('logistic_regression'))} of validation nodes right, and the majority class "
+        f"{percent(facts.baseline('majority'))}"
     )
-    made = [] if facts.graph.fitted.kind in OF_NEIGHBORS else [setting("preprocess.features", "adjacency")]
-    return observation, one_of(*made, *farther(facts), "other features")
+    return observation, one_of(*neighbors_as_features(facts), *farther(facts), "other features")
 
 
 def large_l1_error(facts: Facts) -> Remark | None:
@@ -89,12 +85,12 @@ def large_l1_error(facts: Facts) -> Remark | None:
 
 
 def _towards(facts: Facts, baseline: str) -> list[str]:
-    """Settings with which GRAND+ is more like a baseline."""
+    """Settings that lead towards a baseline, as far as the run shows a direction."""
     if baseline == "logistic_regression" and facts.order:
         return [*own_features(facts), *nearer(facts)]
     if baseline == "label_propagation":
-        return [*other_features(facts), *farther(facts)]
-    return [*changed(facts, weight_decay=tenth, layers=lambda old: 1), *other_features(facts)]
+        return [*neighbors_as_features(facts), *farther(facts)]
+    return [*decay_by_training(facts), *linear(facts)]
 
 
 def _interval(facts: Facts, first: NDArray[np.float64], second: NDArray[np.float64]) -> Interval:
@@ -103,14 +99,5 @@ def _interval(facts: Facts, first: NDArray[np.float64], second: NDArray[np.float
     if len(differences) >= PAIRED_TRIALS:
         return Sample.of(differences).interval
     mean = float(differences.mean())
-    half = float(stats.norm.ppf(1 - LEVEL / 2)) * _error_of_shares(facts, float(first.mean()), float(second.mean()))
+    half = float(stats.norm.ppf(1 - LEVEL / 2)) * error_of_shares(facts, float(first.mean()), float(second.mean()))
     return Interval(mean - half, mean + half)
-
-
-def _error_of_shares(facts: Facts, *shares: float) -> float:
-    """The standard error of the difference of two shares of one trial's validation nodes, as if they were independent.
-
-    On the same nodes the difference varies less.
-    """
-    nodes = min(len(trial.val) for trial in facts.labelled)
-    return float(np.sqrt(sum(share * (1 - share) for share in shares) / nodes))

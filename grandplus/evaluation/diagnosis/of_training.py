@@ -7,7 +7,22 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from grandplus.evaluation.diagnosis.advice import MORE_LABELS, changed, farther, one_of, other_features, tenth, wider
+from grandplus.evaluation.diagnosis.advice import (
+    MORE_LABELS,
+    changed,
+    farther,
+    more_decay,
+    one_of,
+    other_features,
+    tenth,
+    wider,
+)
+from grandplus.evaluation.diagnosis.evidence import (
+    FULL_TRAINING_ACCURACY,
+    LOW_TRAINING_ACCURACY,
+    best_training_accuracy,
+    kept_training_accuracy,
+)
 from grandplus.evaluation.diagnosis.facts import Facts, Trial
 from grandplus.evaluation.diagnosis.finding import Remark
 from grandplus.evaluation.formats import percent
@@ -16,8 +31,6 @@ ONE_CLASS = 0.99  # share of validation nodes that are predicted as one class; a
 MOST_OF_ONE_CLASS = 0.95  # true share of a class beyond which predicting it alone can be right
 COLLAPSED = 0.8  # share of validation nodes that are predicted as one class after a collapse
 MEMORISED_LOSS = 0.1  # mean cross-entropy of training nodes: their classes have a probability of about 0.9
-LOW_TRAINING_ACCURACY = 0.8  # a model that can't even predict the nodes that it is shown
-FULL_TRAINING_ACCURACY = 0.99
 CLEARLY = 2  # standard errors: a smaller gap between training and validation may be chance
 POOR_SKILL = 0.5  # share of the way from the majority's accuracy to 1: Cora, Citeseer and Pubmed reach 0.6 to 0.8
 STEPS_LEFT = 0.2  # of all steps: a first best validation in the last fifth means that accuracy still rises
@@ -72,7 +85,7 @@ def collapse(facts: Facts) -> Remark | None:
 
 def underfit(facts: Facts) -> Remark | None:
     """At no validation are `LOW_TRAINING_ACCURACY` of the training nodes predicted right, in the mean of trials."""
-    accuracy = float(np.mean([trial.history["train_accuracy"].max() for trial in facts.trials]))
+    accuracy = best_training_accuracy(facts)
     if accuracy >= LOW_TRAINING_ACCURACY:
         return None
     observation = f"the model underfits: it predicts {percent(accuracy)} of its training nodes right at best"
@@ -86,7 +99,7 @@ def overfit(facts: Facts) -> Remark | None:
     and more than `CLEARLY` standard errors below that of training nodes. All are means over trials, of the model that
     is kept. Validation nodes of classes that a trial doesn't train on are left out.
     """
-    training = float(np.mean([trial.history["train_accuracy"][trial.best] for trial in facts.trials]))
+    training = kept_training_accuracy(facts)
     seen = facts.of_trained_classes()
     if not all(len(trial.val) for trial in seen.labelled):
         return None
@@ -100,8 +113,7 @@ def overfit(facts: Facts) -> Remark | None:
         f"the model overfits: it predicts {percent(training)} of training nodes right and {percent(validation)} of "
         f"validation nodes, of which {percent(largest)} are of one class"
     )
-    more_decay = changed(facts, weight_decay=lambda old: max(10 * old, 1e-4))
-    return observation, one_of(*more_decay, *farther(facts), MORE_LABELS)
+    return observation, one_of(*changed(facts, weight_decay=more_decay), *farther(facts), MORE_LABELS)
 
 
 def unsteady_trials(facts: Facts) -> Remark | None:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from typing import TypeAlias
 
-from grandplus.evaluation.diagnosis import of_comparison, of_graph, of_training
+from grandplus.evaluation.diagnosis import evidence, of_comparison, of_graph, of_training
 from grandplus.evaluation.diagnosis.facts import Facts, GraphFacts
 from grandplus.evaluation.diagnosis.finding import Finding, Remark
 
@@ -81,7 +81,7 @@ def listed() -> str:
 
 def _line(rule: Callable[..., object]) -> str:
     """A rule's docstring, with the values of the constants that it names."""
-    values = inspect.getmodule(rule).__dict__
+    values = vars(evidence) | vars(inspect.getmodule(rule))
     stated = inspect.cleandoc(rule.__doc__ or "").partition("\n\nReferences\n")[0]
     text = " ".join(stated.split())
     text = re.sub(r"`([A-Z][A-Z0-9_]+)`", lambda match: f"{values[match[1]]:g}", text)

@@ -2,12 +2,13 @@
 
 import pytest
 import scipy.sparse as sp
-from made_facts import facts, graph, rows
+from made_facts import facts, graph, history, rows
 
 from grandplus.evaluation.diagnosis import advice
 from grandplus.evaluation.diagnosis.advice import (
-    OTHER_FEATURES,
+    OTHER_SCALING,
     changed,
+    decay_by_training,
     farther,
     nearer,
     other_features,
@@ -17,6 +18,7 @@ from grandplus.evaluation.diagnosis.advice import (
 )
 from grandplus.graph.fitted import ARRAYS
 from grandplus.methods.grandplus.settings import Settings
+from grandplus.methods.graphsaint.settings import Settings as GraphSAINT
 from grandplus.methods.sgc.settings import Settings as SGC
 from grandplus.propagation.gfpush import gfpush
 
@@ -29,16 +31,41 @@ def test_a_value_that_stays_is_no_advice():
 
 
 @pytest.mark.parametrize("kind", ARRAYS)
-def test_every_kind_of_features_has_another(kind):
-    assert other_features(facts(graph=graph(kind=kind))) == [f"preprocess.features={OTHER_FEATURES[kind]}"]
-    assert OTHER_FEATURES[kind] in set(ARRAYS) - {kind}
+def test_every_kind_of_features_has_another_where_it_says_nothing(kind):
+    """Where features tell classes, neighbours in their place are no advice: much of what they tell would be lost."""
+    told, untold = ({"majority": [0.25] * 2, "logistic_regression": [found] * 2} for found in (0.78, 0.26))
+    other = OTHER_SCALING.get(kind, "adjacency")
+    assert other in set(ARRAYS) - {kind}
+    assert other_features(facts(graph=graph(kind=kind), baselines=untold)) == [f"preprocess.features={other}"]
+    scaled = [f"preprocess.features={other}"] if kind in OTHER_SCALING else []
+    assert other_features(facts(graph=graph(kind=kind), baselines=told)) == scaled
+    assert other_features(facts(graph=graph(kind=kind))) == scaled
 
 
 def test_sparse_features_that_are_too_wide_are_not_to_be_standardized(monkeypatch):
     monkeypatch.setattr(advice, "DENSE_VALUES", 140 * 140 - 1)
     assert other_features(facts(graph=graph(features=sp.eye_array(140, format="csr", dtype="f4")))) == []
     assert other_features(facts(graph=graph(kind="adjacency"))) == []
-    assert other_features(facts(graph=graph(kind="degree"))) == ["preprocess.features=adjacency"]
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "advised"),
+    [
+        ([0.3, 0.7, 0.9, 1.0, 1.0], ["train.weight_decay=0.0001"]),  # the fourth validation is the best
+        ([0.3, 0.7, 0.9, 0.98, 1.0], []),
+        ([0.3, 0.5, 0.79, 0.79, 0.7], ["train.weight_decay=1e-06"]),
+        ([0.3, 0.5, 0.80, 0.79, 0.7], []),
+    ],
+)
+def test_weight_decay_has_a_direction_only_by_training_nodes(accuracy, advised):
+    given = facts(settings=SGC(weight_decay=1e-5), history=history(train_accuracy=accuracy))
+    assert decay_by_training(given) == advised
+
+
+def test_of_no_weight_decay_there_is_a_little_more_and_no_less():
+    by_heart, unlearnt = (history(train_accuracy=[share] * 5) for share in (1.0, 0.5))
+    assert decay_by_training(facts(settings=GraphSAINT(), history=by_heart)) == ["train.weight_decay=0.0001"]
+    assert decay_by_training(facts(settings=GraphSAINT(), history=unlearnt)) == []
 
 
 def test_the_width_of_layers_that_there_are():

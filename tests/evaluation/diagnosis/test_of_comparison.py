@@ -1,10 +1,13 @@
 """Rules that compare with baselines and with exact rows."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from made_facts import facts, graph, predictions, rows
+from made_facts import facts, graph, history, predictions, rows
 
 from grandplus.evaluation.diagnosis.of_comparison import below_baseline, large_l1_error, uninformative_features
+from grandplus.methods.sgc.settings import Settings as SGC
 
 
 def baselines(**changes):
@@ -19,7 +22,7 @@ def test_below_a_baseline():
     assert found == (
         "logistic regression on ΠX is better: 90.00 % of validation nodes are right by it, and 72.00 % by this model"
     )
-    assert advice == "train.weight_decay=0.0001, train.layers=1 or preprocess.features=standardize"
+    assert advice == "train.weight_decay=0.01"  # all training nodes are right
 
 
 @pytest.mark.parametrize(
@@ -45,8 +48,8 @@ def test_how_far_below(right, theirs, found):
     ("best", "words"),
     [
         ("logistic_regression", "matrix=ppr with gfpush.alpha=0.8 and train.dropnode=0 (a node's own"),
-        ("label_propagation", "preprocess.features=standardize"),
-        ("majority", "train.weight_decay=0.0001"),
+        ("propagated_logistic_regression", "train.weight_decay=0.01 or train.layers=1"),
+        ("majority", "train.weight_decay=0.01 or train.layers=1"),
     ],
 )
 def test_advice_leads_towards_the_baseline(best, words):
@@ -56,9 +59,46 @@ def test_advice_leads_towards_the_baseline(best, words):
 
 def test_without_edges_a_linear_model_is_the_way():
     better = baselines(logistic_regression=[0.9, 0.9])
-    for order in (0, None):
+    for order, advised in ((0, "train.weight_decay=0.01 or train.layers=1"), (None, "train.weight_decay=0.01")):
         _, advice = below_baseline(facts(predicted=predictions(10), baselines=better, order=order))
-        assert advice.startswith("train.weight_decay=0.0001, train.layers=1")
+        assert advice == advised
+
+
+@pytest.mark.parametrize(
+    ("majority", "advised"),
+    [(0.25, "gfpush.order=8"), (0.48, "preprocess.features=adjacency or gfpush.order=8")],
+)
+def test_towards_label_propagation(majority, advised):
+    """Neighbours are features only where logistic regression on X, 50 %, is no better than the majority class."""
+    made, better = graph(), baselines(label_propagation=[0.9, 0.9], majority=[majority] * 2)
+    _, advice = below_baseline(facts(graph=made, predicted=predictions(10), baselines=better, rows=rows(made), order=4))
+    assert advice == advised
+
+
+BETTER = {"propagated_logistic_regression": [0.95, 0.95]}
+
+
+@pytest.mark.parametrize(
+    ("training", "advised"),
+    [
+        (1.0, "train.weight_decay=0.0001 or grandplus search mine --model sgc"),
+        (0.95, "grandplus search mine --model sgc"),
+        (0.7, "train.weight_decay=1e-06 or grandplus search mine --model sgc"),
+    ],
+)
+def test_without_evidence_of_a_direction_only_the_search_is_advised(training, advised):
+    """Features tell much: 78 % of validation nodes are right by them."""
+    given = facts(
+        graph=graph(kind="standardize"),
+        predicted=predictions(80),
+        settings=SGC(),
+        history=history(train_accuracy=[training] * 5),
+        baselines=baselines(logistic_regression=[0.78, 0.78]) | BETTER,
+    )
+    _, advice = below_baseline(replace(given, search="grandplus search mine --model sgc"))
+    assert advice == advised
+    _, of_classifier = below_baseline(given)
+    assert of_classifier == (advised.partition(" or ")[0] if training != 0.95 else "other settings")
 
 
 def test_without_baselines_nothing_is_said_of_them():
