@@ -14,6 +14,7 @@ from grandplus.evaluation.diagnosis.advice import (
     more_decay,
     one_of,
     other_features,
+    searched,
     tenth,
     wider,
 )
@@ -37,6 +38,8 @@ STEPS_LEFT = 0.2  # of all steps: a first best validation in the last fifth mean
 FEW_VALIDATIONS = 5  # a training with fewer has only begun: nothing but its length can be judged
 LEAST_PATIENCE = 10  # validations
 UNSTEADY = 0.05  # standard deviation over trials; 0.01 to 0.03 is common where splits are drawn anew
+FAR_BELOW = 0.25  # of the way down to the largest class; a tenth and less is common
+LISTED_TRIALS = 5
 TIMES_SAMPLING = 3  # how many times the standard deviation that drawing so many validation nodes explains
 
 
@@ -117,24 +120,56 @@ def overfit(facts: Facts) -> Remark | None:
 
 
 def unsteady_trials(facts: Facts) -> Remark | None:
-    """Validation accuracy has a standard deviation over trials of at least `UNSTEADY`.
+    """Some trials are far below the others, or validation accuracy varies much over trials.
 
-    It must also be more than `TIMES_SAMPLING` times as large as where each trial drew its validation nodes anew and all
-    models were equally good.
+    Far below is at least `FAR_BELOW` of the way from the accuracy that half of the trials reach down to the share of
+    the largest class. Much is a standard deviation of at least `UNSTEADY`. Either must also be more than
+    `TIMES_SAMPLING` times the standard deviation where each trial drew its validation nodes anew and all models were
+    equally good.
     """
-    accuracy, mean = facts.accuracy, float(facts.accuracy.mean())
+    accuracy = facts.accuracy
     if len(accuracy) < 2:
         return None
-    nodes = min(len(trial.val) for trial in facts.labelled)
-    std = float(accuracy.std(ddof=1))
-    if std < UNSTEADY or std <= TIMES_SAMPLING * np.sqrt(mean * (1 - mean) / nodes):
+    nodes, std = min(len(trial.val) for trial in facts.labelled), float(accuracy.std(ddof=1))
+    slower = changed(facts, lr=lambda old: old / 2, warmup=lambda old: max(2 * old, 1000))
+    if low := far_below(accuracy, facts.largest_share, nodes):
+        reached = percent(_reached_by_half(accuracy))
+        named = [f"trial {number} with {percent(float(accuracy[number]))}" for number in low[:LISTED_TRIALS]]
+        more = f" and {len(low) - LISTED_TRIALS} more" if len(low) > LISTED_TRIALS else ""
+        observation = (
+            f"{len(low)} of {len(accuracy)} trials failed: {', '.join(named)}{more} of validation nodes right, where "
+            f"half of the trials reach at least {reached}"
+        )
+        return observation, one_of(*slower, *searched(facts))
+    if std < UNSTEADY or std <= TIMES_SAMPLING * _error_by_nodes(float(accuracy.mean()), nodes):
         return None
     observation = (
         f"trials differ: their validation accuracies are from {percent(float(accuracy.min()))} to "
         f"{percent(float(accuracy.max()))}, with a standard deviation of {100 * std:.1f} points"
     )
-    slower = changed(facts, lr=lambda old: old / 2, warmup=lambda old: max(2 * old, 1000))
     return observation, one_of(*slower, MORE_LABELS)
+
+
+def far_below(accuracy: NDArray[np.float64], largest: float, nodes: int) -> list[int]:
+    """The trials that are far below the others; see `unsteady_trials`.
+
+    Parameters
+    ----------
+    accuracy : ndarray of float64, shape (trials,)
+        Of validation nodes.
+    largest : float
+        Share of the largest class.
+    nodes : int
+        How many a trial validates on.
+
+    Examples
+    --------
+    >>> far_below(np.array([0.91, 0.55, 0.94, 0.93]), largest=0.2, nodes=100)
+    [1]
+    """
+    reached = _reached_by_half(accuracy)
+    enough = max(FAR_BELOW * (reached - largest), TIMES_SAMPLING * _error_by_nodes(reached, nodes))
+    return [int(number) for number in np.flatnonzero(reached - accuracy > enough)]
 
 
 def ended_at_max_epochs(facts: Facts) -> Remark | None:
@@ -164,6 +199,16 @@ def is_too_short(facts: Facts) -> bool:
         _at_the_end(facts, number) and len(trial.history["step"]) < FEW_VALIDATIONS
         for number, trial in enumerate(facts.trials)
     )
+
+
+def _reached_by_half(accuracy: NDArray[np.float64]) -> float:
+    """The median of trials, the higher one of two: where half of them failed, it is that of the others."""
+    return float(np.sort(accuracy)[len(accuracy) // 2])
+
+
+def _error_by_nodes(share: float, nodes: int) -> float:
+    """The standard deviation of a share of nodes that are drawn anew."""
+    return float(np.sqrt(share * (1 - share) / nodes))
 
 
 def _collapsed(facts: Facts, number: int) -> dict[str, float] | None:
