@@ -27,6 +27,7 @@ from grandplus.importing.report import report
 from grandplus.importing.shortage import shortage_names_label
 from grandplus.importing.side_files import files_not_asked_for, side_files
 from grandplus.pipeline.card import CATALOG, check_name, write_card
+from grandplus.pipeline.commands import run_command
 from grandplus.pipeline.preflight import check_resources
 from grandplus.pipeline.settings import settings_of_card
 from grandplus.propagation.settings import MIN_NODES_OF_LARGE_GRAPH, GFPush
@@ -123,9 +124,10 @@ def import_files(
         if strict:
             _check_nothing_left_out(left_out(raw, graph, asked))
         lines = report(with_constant_columns(raw, graph), graph, splits, settings, orders)
+        command = run_command(name, root=root)
     with replaced(into / files[0].name, files[0]) if into else contextlib.nullcontext():
         staged = write_card(card_file, text)
-    return "\n".join([*lines, *_next_steps(name, CATALOG / card_file.name, staged=staged)])
+    return "\n".join([*lines, *_next_steps(name, CATALOG / card_file.name, command, staged=staged)])
 
 
 def graph_of_files(
@@ -274,11 +276,11 @@ def _counts(raw: RawGraph, facts: dict[str, Any]) -> dict[str, int | None]:
     return counts
 
 
-def _next_steps(name: str, card: Path, *, staged: bool) -> list[str]:
+def _next_steps(name: str, card: Path, command: str, *, staged: bool) -> list[str]:
     in_git = "staged in git" if staged else "not staged in git: git add it"
     return [
         f"{'card':<9} {card}, {in_git}",
         f"{'next':<9} grandplus tune {name}",
         f"{'or':<9} git add {card} && git commit -m 'Dataset {name}' {card}",
-        f"{'':<9} dvc exp run -S dataset={name}",
+        f"{'':<9} {command}",
     ]

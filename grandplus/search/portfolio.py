@@ -12,6 +12,7 @@ from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Splits
 from grandplus.pipeline.card import CATALOG
 from grandplus.pipeline.cases import STORE, Case, check_cpu, graph_folder, inputs_key
+from grandplus.pipeline.commands import run_command
 from grandplus.pipeline.dependencies import code_of
 from grandplus.pipeline.settings import Settings
 from grandplus.pipeline.trials import trials_at_once
@@ -61,7 +62,7 @@ def tune(dataset: str) -> None:
     print(f"{'card':<9} {card}, {'staged in git' if staged else 'not staged in git: git add it'}")
     cards = f"{CATALOG / f'{dataset}.yaml'} {card}"
     print(f"{'next':<9} git add {cards} && git commit -m 'Dataset {name}' {cards}")
-    print(f"{'':<9} dvc exp run -S dataset={name} -S matrix={best.matrix}")
+    print(f"{'':<9} {run_command(name, matrix=best.matrix)}")
 
 
 def case_of(own: Case, change: Change) -> Case:

@@ -11,6 +11,7 @@ from grandplus.methods.registry import NAMES
 from grandplus.methods.settings import GraphSize
 from grandplus.pipeline.card import OWN_METHOD
 from grandplus.pipeline.cases import STORE, Case, check_cpu, prepare
+from grandplus.pipeline.commands import run_command
 from grandplus.pipeline.trials import trials_at_once
 from grandplus.runtime import environment, pools
 from grandplus.runtime.errors import ArgumentError
@@ -69,8 +70,8 @@ def search(dataset: str, matrix: str, trials: dict[str, int], model: str = OWN_M
     card = results.save_winner(case, outcome)
     print(results.summary(outcome, case))
     print(f"history: {folder}/table.md, history.png")
-    chosen = f"-S matrix={matrix}" if model == OWN_METHOD else f"-S model={model}"
-    print(f"to run it: dvc exp run -S dataset={card} {chosen}")
+    command = run_command(card, model=model, matrix=matrix if model == OWN_METHOD else None)
+    print(f"to run it: {command}")
 
 
 def _study(database: Path, stage: str, space: object, case: Case) -> optuna.Study:

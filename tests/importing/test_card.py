@@ -33,6 +33,10 @@ def test_a_card_states_what_differs_from_the_defaults(tmp_path, checkout):
     choices = Choices(train_per_class=20, val_per_class=2, shortage="shrink")
     said = import_files("mine", files, root=checkout, choices=choices)
     assert said.endswith("\n          dvc exp run -S dataset=mine")
+    params = (checkout / "params.yaml").read_text()
+    (checkout / "params.yaml").write_text(params.replace("model: grandplus", "model: gcn"))
+    said = import_files("mine", files, root=checkout, choices=choices, replace=True)
+    assert said.endswith("\n          dvc exp run -S dataset=mine -S model=grandplus")
     text = (checkout / CATALOG / "mine.yaml").read_text()
     assert len(text.splitlines()) < 45
     card = YAML(typ="safe").load(text)

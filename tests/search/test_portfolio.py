@@ -81,6 +81,14 @@ def test_it_is_found_and_written_again_the_same(tuned, capsys):
     assert card.read_bytes() == first
 
 
+def test_the_line_that_runs_it_names_the_method_if_another_one_ran_before(checkout, monkeypatch, capsys):
+    params = Path("params.yaml")
+    params.write_text(params.read_text().replace("model: grandplus", "model: gcn"))
+    monkeypatch.setattr(tuner, "tune", SMALL)
+    assert main(["tune", "ring"]) == 0
+    assert "  dvc exp run -S dataset=ring-tuned -S model=grandplus -S matrix=" in capsys.readouterr().out
+
+
 def test_a_card_that_is_not_there(checkout, capsys):
     assert main(["tune", "rung"]) == 2
     assert "dataset is 'rung'; expected one of ring" in capsys.readouterr().err

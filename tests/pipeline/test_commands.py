@@ -1,0 +1,21 @@
+"""The command that is to be run next runs the method that is meant, whatever an earlier run left in params.yaml."""
+
+import pytest
+
+from grandplus.pipeline.commands import run_command
+
+
+@pytest.mark.parametrize(
+    ("left", "meant", "command"),
+    [
+        ("grandplus", {"matrix": "avg"}, "dvc exp run -S dataset=mine -S matrix=avg"),
+        ("gcn", {"matrix": "avg"}, "dvc exp run -S dataset=mine -S model=grandplus -S matrix=avg"),
+        ("gcn", {}, "dvc exp run -S dataset=mine -S model=grandplus"),
+        ("grandplus", {"model": "sgc"}, "dvc exp run -S dataset=mine -S model=sgc"),
+        ("gcn", {"model": "sgc"}, "dvc exp run -S dataset=mine -S model=sgc"),
+        ("sgc", {"model": "sgc"}, "dvc exp run -S dataset=mine"),
+    ],
+)
+def test_a_method_is_named_where_the_file_has_another(tmp_path, left, meant, command):
+    (tmp_path / "params.yaml").write_text(f"model: {left}\n")
+    assert run_command("mine", root=tmp_path, **meant) == command
