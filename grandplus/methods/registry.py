@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from grandplus import methods
 from grandplus.methods.settings import MethodSettings
 from grandplus.runtime.errors import ArgumentError, GrandPlusError
+from grandplus.runtime.validation import did_you_mean
 
 if TYPE_CHECKING:
     from grandplus.methods.protocol import Method
@@ -55,6 +56,33 @@ def method_of(name: str) -> Method:
     """
     check_installed(name)
     return cast("Method", _module(name, "method", "fit", "Model"))
+
+
+def check_method(name: object, what: str = "model", where: str = "") -> None:
+    """Check that there is a method of that name.
+
+    Parameters
+    ----------
+    name : object
+    what : str
+        What it was given as.
+    where : str
+        The file that it stands in.
+
+    Raises
+    ------
+    ArgumentError
+        There is none; says which there are, and the nearest.
+
+    Examples
+    --------
+    >>> check_method("GCN")
+    Traceback (most recent call last):
+    grandplus.runtime.errors.ArgumentError: model is 'GCN'; expected one of appnp, ...; did you mean gcn?
+    """
+    if name not in NAMES:
+        expected = f"one of {', '.join(NAMES)}"
+        raise ArgumentError(f"{what} is {name!r}", where=where, expected=expected, fix=did_you_mean(name, NAMES))
 
 
 def check_installed(name: str) -> None:
@@ -134,8 +162,7 @@ def name_of(settings: object) -> str:
 
 
 def _module(name: str, part: str, *needed: str) -> Any:
-    if name not in NAMES:
-        raise ArgumentError(f"model is {name!r}", expected=f"one of {', '.join(NAMES)}")
+    check_method(name)
     full = f"{methods.__name__}.{name}.{part}"
     try:
         module = importlib.import_module(full)

@@ -15,7 +15,7 @@ from pydantic import Field, SerializeAsAny
 
 from grandplus.datasets.source import Expect, Source
 from grandplus.graph.settings import Preprocess
-from grandplus.methods.registry import NAMES, settings_of
+from grandplus.methods.registry import NAMES, check_method, settings_of
 from grandplus.methods.settings import MethodSettings
 from grandplus.pipeline.card import OWN_METHOD, PARAMS, Card, card_file, checked_card, read_card
 from grandplus.pipeline.yaml_files import read_yaml, yaml_mapping
@@ -23,7 +23,7 @@ from grandplus.prediction.settings import Infer, check_decision
 from grandplus.propagation.matrices import MATRICES, Family, parameters
 from grandplus.propagation.settings import GFPush
 from grandplus.runtime.errors import GrandPlusError
-from grandplus.runtime.validation import Name, Section, check_known, validated
+from grandplus.runtime.validation import Name, Section, check_known, did_you_mean, validated
 
 PLAIN = ("dataset", "model", "matrix", "seed", "trials")  # settings that are in no section
 SECTIONS = ("synthetic", "preprocess", "gfpush", "train", "infer")
@@ -149,9 +149,11 @@ def _check_plain(params: dict[str, Any]) -> None:
     for key in PLAIN:
         if params.get(key) is None:
             raise GrandPlusError(f"{key} is missing", where=PARAMS, fix=f"set {key}")
-    for key, known in (("model", NAMES), ("matrix", tuple(MATRICES))):
-        if params[key] not in known:
-            raise GrandPlusError(f"{key} is {params[key]!r}", where=PARAMS, expected=f"one of {', '.join(known)}")
+    check_method(params["model"], where=PARAMS)
+    matrix, known = params["matrix"], tuple(MATRICES)
+    if matrix not in known:
+        expected, fix = f"one of {', '.join(known)}", did_you_mean(matrix, known)
+        raise GrandPlusError(f"matrix is {matrix!r}", where=PARAMS, expected=expected, fix=fix)
 
 
 def _given(params: dict[str, Any], section: str, matrix: str, model: str) -> dict[str, Any]:

@@ -78,7 +78,7 @@ def test_it_learns_and_follows_the_conventions_of_scikit_learn():
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"model": "gnc"}, "model is 'gnc'; expected one of .*gcn"),
+        ({"model": "GCN"}, "model is 'GCN'; expected one of .*; did you mean gcn"),
         ({"model": None}, "model is None; expected one of"),
         (
             {"settings": {"hiden": 8}},

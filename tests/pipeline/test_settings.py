@@ -535,8 +535,10 @@ def test_a_setting_of_rows_has_no_effect_on_a_method_that_does_not_use_it(checko
 
 
 def test_an_unknown_method_is_named_with_those_that_there_are(checkout):
-    change(checkout / "params.yaml", {"model": "gnc"})
-    assert refusal(checkout) == f"params.yaml: model is 'gnc'; expected one of {', '.join(NAMES)}"
+    change(checkout / "params.yaml", {"model": "GCN"})
+    assert refusal(checkout) == f"params.yaml: model is 'GCN'; expected one of {', '.join(NAMES)}; did you mean gcn?"
+    change(checkout / "params.yaml", {"model": "gcn", "matrix": "PPR"})
+    assert refusal(checkout).endswith("; did you mean ppr?")
 
 
 # --- Refused: a card -------------------------------------------------------------------------
