@@ -12,11 +12,12 @@ from matplotlib import pyplot as plt
 from optuna.trial import FrozenTrial, TrialState
 
 from grandplus.evaluation.figures import save
-from grandplus.pipeline.card import OWN_METHOD
+from grandplus.pipeline.card import CATALOG, OWN_METHOD
 from grandplus.pipeline.cases import Case
 from grandplus.search.cards import save_card
 from grandplus.search.study import FAILED, SEEDS
 
+RIGHT = " % of validation nodes are right"  # in a card's first line, behind the share
 Outcome = dict[str, tuple[optuna.Study, FrozenTrial]]  # by stage, with the best trial
 
 
@@ -50,9 +51,8 @@ def summary(outcome: Outcome, case: Case) -> str:
         With the winner's values.
     """
     first, _ = next(iter(outcome.values()))
-    _, winner = list(outcome.values())[-1]
     own = f"{100 * _mean(first.trials[0]):.2f} %" if first.trials[0].value else "can't be trained"
-    best = f"{100 * _mean(winner):.2f} % of validation nodes, mean of {SEEDS} seeds"
+    best = f"{100 * _best(outcome):.2f} % of validation nodes, mean of {SEEDS} seeds"
     return f"best: {best}; the card as it is: {own}\n{case.change}"
 
 
@@ -87,8 +87,22 @@ def plot(outcome: Outcome, title: str, file: Path) -> None:
     save(figure, file)
 
 
-def save_winner(case: Case, outcome: Outcome) -> str:
+def save_winner(case: Case, outcome: Outcome) -> None:
     """Write a card with the winner's values for the case's matrix or method, beside that of its dataset.
+
+    Parameters
+    ----------
+    case : Case
+        With the winner's values.
+    outcome : Outcome
+    """
+    result = f"{100 * _best(outcome):.2f}{RIGHT}, mean of {SEEDS} seeds"
+    option = f"--matrix {case.matrix}" if case.model == OWN_METHOD else f"--model {case.model}"
+    save_card(card_name(case), case, f"By grandplus search {case.dataset} {option}: {result}.")
+
+
+def better_before(case: Case, outcome: Outcome) -> str:
+    """A line that says so, if the card of an earlier search has more of the same validation nodes right.
 
     Parameters
     ----------
@@ -99,15 +113,27 @@ def save_winner(case: Case, outcome: Outcome) -> str:
     Returns
     -------
     str
-        The card's name.
+        Empty if there is no such card, or it is of other files or splits.
     """
-    own = case.model == OWN_METHOD
-    name = tuned(case.dataset, case.matrix if own else case.model)
-    _, winner = list(outcome.values())[-1]
-    result = f"{100 * _mean(winner):.2f} % of validation nodes are right, mean of {SEEDS} seeds"
-    option = f"--matrix {case.matrix}" if own else f"--model {case.model}"
-    save_card(name, case, f"By grandplus search {case.dataset} {option}: {result}.")
-    return name
+    name = card_name(case)
+    card = CATALOG / f"{name}.yaml"
+    told = re.match(rf"# By grandplus search .* ([\d.]+){RIGHT}", card.read_text("utf-8")) if card.is_file() else None
+    if told is None or float(told[1]) <= round(100 * _best(outcome), 2):
+        return ""
+    before, now = Case(name, case.matrix, model=case.model).settings(1), case.settings(1)
+    if (before.source, before.preprocess) != (now.source, now.preprocess):
+        return ""
+    return f"{card} stays, with its history: {told[1]}{RIGHT} by it; remove it to have this search's"
+
+
+def card_name(case: Case) -> str:
+    """The name of the card that a search of the case writes.
+
+    Parameters
+    ----------
+    case : Case
+    """
+    return tuned(case.dataset, case.matrix if case.model == OWN_METHOD else case.model)
 
 
 def tuned(dataset: str, matrix: str) -> str:
@@ -130,6 +156,12 @@ def tuned(dataset: str, matrix: str) -> str:
     if before and before[1].endswith(f"-{matrix}"):
         return f"{before[1]}-tuned-{int(before[2] or 1) + 1}"
     return f"{before[1] if before else dataset}-{matrix}-tuned"
+
+
+def _best(outcome: Outcome) -> float:
+    """Mean validation accuracy of the winner: the best of the last stage."""
+    _, winner = list(outcome.values())[-1]
+    return _mean(winner)
 
 
 def _mean(trial: FrozenTrial) -> float:

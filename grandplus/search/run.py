@@ -7,7 +7,6 @@ from pathlib import Path
 
 import optuna
 
-from grandplus.methods.registry import NAMES
 from grandplus.methods.settings import GraphSize
 from grandplus.pipeline.card import OWN_METHOD
 from grandplus.pipeline.cases import STORE, Case, check_cpu, prepare
@@ -46,8 +45,6 @@ def search(dataset: str, matrix: str, trials: dict[str, int], model: str = OWN_M
         if count < 1:
             raise ArgumentError(f"--{stage} is {count}", expected="at least 1")
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    if model not in NAMES:
-        raise ArgumentError(f"--model is {model!r}", expected=f"one of {', '.join(NAMES)}")
     case, name = Case(dataset, matrix, model=model), f"{dataset}-{matrix if model == OWN_METHOD else model}"
     check_cpu()
     workers = environment.workers()
@@ -66,11 +63,13 @@ def search(dataset: str, matrix: str, trials: dict[str, int], model: str = OWN_M
             best = complete(study, stage, space, case, trials[stage], pool)
             outcome[stage] = study, best
             case = changed(case, best.params)
-    folder = _write_history(outcome, name)
-    card = results.save_winner(case, outcome)
     print(results.summary(outcome, case))
-    print(f"history: {folder}/table.md, history.png")
-    command = run_command(card, model=model, matrix=matrix if model == OWN_METHOD else None)
+    if stays := results.better_before(case, outcome):
+        print(stays)
+    else:
+        results.save_winner(case, outcome)
+        print(f"history: {_write_history(outcome, name)}/table.md, history.png")
+    command = run_command(results.card_name(case), model=model, matrix=matrix if model == OWN_METHOD else None)
     print(f"to run it: {command}")
 
 

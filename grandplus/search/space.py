@@ -12,6 +12,7 @@ from grandplus.methods.settings import GraphSize
 from grandplus.pipeline.cases import Case
 from grandplus.pipeline.settings import Settings
 from grandplus.runtime import environment
+from grandplus.runtime.errors import ArgumentError
 
 Space = dict[str, tuple[Any, ...]]
 # The network first; then the propagation, with the network that was found.
@@ -54,6 +55,29 @@ def own_values(stage: str, settings: Settings) -> dict[str, Any]:
         sections["gfpush"] = {}  # it has no effect, or is the authors'
     pairs = {key: key.split(".") for key in STAGES[stage]}
     return {key: sections[section][name] for key, (section, name) in pairs.items() if name in sections[section]}
+
+
+def check_effect(options: dict[str, Any], case: Case) -> None:
+    """Refuse an option of which the search of a method makes no use.
+
+    Parameters
+    ----------
+    options : dict
+        Those that are given: ``matrix``, and how many trials a stage is to have, by its name.
+    case : Case
+
+    Raises
+    ------
+    ArgumentError
+        The method has no choice of a matrix, or none of what the stage searches.
+    """
+    settings = case.settings(1)
+    of_any_matrix = settings.needs_rows and not settings.train.own_rows
+    used = {"matrix"} if of_any_matrix else set()
+    used |= {stage for stage in STAGES if own_values(stage, settings)}
+    for option in sorted(options.keys() - used):
+        found = f"--{option} {options[option]} has no effect, as --model is {case.model}"
+        raise ArgumentError(found, fix="leave it out, or choose --model grandplus")
 
 
 def space_of(stage: str, settings: Settings) -> Space:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import sqlite3
@@ -201,8 +202,31 @@ def test_another_method_is_searched_without_a_propagation(checkout, here, capsys
         dataset="ring", matrix="avg"
     ).model_copy(update={"dataset": "ring-sgc-tuned"})
     assert "dvc exp run -S dataset=ring-sgc-tuned -S model=sgc" in capsys.readouterr().out
-    with pytest.raises(GrandPlusError, match=r"--model is 'gnn'; expected one of .*grandplus"):
-        search("ring", "avg", {"network": 4}, model="gnn")
+
+
+def test_a_worse_one_does_not_replace_a_card_of_the_same_graph(checkout, here, capsys):
+    few = {"network": 2, "propagation": 1}
+    search("ring", "avg", few, model="sgc")
+    card, history = Path("data/catalog/ring-sgc-tuned.yaml"), Path("experiments/search/ring-sgc/table.md")
+    lines = card.read_text().splitlines()
+    lines[0] = "# By grandplus search ring --model sgc: 99.44 % of validation nodes are right, mean of 3 seeds."
+    card.write_text("\n".join(lines) + "\n")
+    history.write_text("of a longer search")
+    before = card.read_bytes()
+    capsys.readouterr()
+    search("ring", "avg", few, model="sgc")
+    assert (card.read_bytes(), history.read_text()) == (before, "of a longer search")
+    told = capsys.readouterr().out.splitlines()
+    assert re.match(r"best: \d\d\.\d\d % of validation nodes, mean of 3 seeds", told[0])
+    assert told[2:] == [
+        f"{card} stays, with its history: 99.44 % of validation nodes are right by it; remove it to have this search's",
+        "to run it: dvc exp run -S dataset=ring-sgc-tuned -S model=sgc",
+    ]
+    other = Path("data/catalog/ring.yaml")
+    other.write_text(other.read_text().replace("val_per_class: 20", "val_per_class: 21"))
+    search("ring", "avg", few, model="sgc")  # is of other validation nodes, so the two are not compared
+    assert "val_per_class: 21" in card.read_text()
+    assert "99.44 %" not in card.read_text()
 
 
 def test_widths_that_memory_has_no_room_for_are_left_out(checkout, here, monkeypatch, capsys):
@@ -244,7 +268,22 @@ def test_what_the_environment_lacks_ends_a_search_and_leaves_no_mark(checkout, h
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [(["nowhere"], "dataset is 'nowhere'"), (["ring", "--network=0"], "--network is 0; expected at least 1")],
+    [
+        (["nowhere"], "dataset is 'nowhere'"),
+        (["ring", "--network=0"], "--network is 0; expected at least 1"),
+        (["ring", "--model=SGC"], "--model is 'SGC'; expected one of appnp, "),
+        (["ring", "--model=SGC"], "; did you mean sgc?"),
+        (
+            ["ring", "--model=sgc", "--propagation=4"],
+            "--propagation 4 has no effect, as --model is sgc; leave it out, or choose --model grandplus",
+        ),
+        (["ring", "--model=sgc", "--matrix=avg"], "--matrix avg has no effect, as --model is sgc; leave it out"),
+        (["ring", "--model=pprgo", "--matrix=ppr"], "--matrix ppr has no effect, as --model is pprgo; leave it out"),
+        (
+            ["ring", "--model=grand", "--matrix=ppr", "--propagation=2"],
+            "--matrix ppr has no effect, as --model is grand",
+        ),
+    ],
 )
 def test_mistakes_are_told_in_a_line(checkout, monkeypatch, capsys, arguments, message):
     assert main(["search", *arguments]) == 2
