@@ -261,6 +261,8 @@ def _start(name: Any) -> str | None:
 
 def _origins(settings: Settings, given: Values, lower: Values, card: Card) -> dict[str, str]:
     origins, model = dict.fromkeys(PLAIN, PARAMS), settings.model
+    if settings.train.own_rows:
+        origins["matrix"] = f"{model}'s own"
     own = _own_values(model, settings.dataset)
     for section, values in settings.flat().items():
         for key in values if section in SECTIONS else ():

@@ -51,6 +51,12 @@ def test_a_method_without_rows_shows_no_settings_of_them(checkout):
     assert not [key for key in lines if key == "matrix" or key.startswith("gfpush.")]
 
 
+def test_a_matrix_that_is_the_methods_own_is_not_that_of_the_file(checkout):
+    lines = lines_of(checkout, "model=pprgo", "matrix=avg")
+    assert lines["matrix"] == ("ppr", "pprgo's own")
+    assert lines["gfpush.alpha"] == ("0.05", "pprgo's own")
+
+
 def test_a_key_that_the_file_lacks_is_named_with_and_without_a_plus(checkout):
     for change in ("train.lrr=1", "+train.lrr=1"):
         with pytest.raises(GrandPlusError, match=r"^params.yaml: train.lrr = 1 is not a setting; .*mean train.lr\?$"):
