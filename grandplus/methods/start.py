@@ -35,15 +35,19 @@ def begin(network: nn.Module, task: Task, settings: Any) -> None:
     if task.start is None:
         return
     model = load_model(task.start)
-    _check_method(model, settings)
-    _check_graph(model, task)
-    _check_layers(model, network, settings, width=int(task.graph.features.shape[1]))
+    try:
+        _check_method(model, settings)
+        _check_graph(model, task)
+        _check_layers(model, network, settings, width=int(task.graph.features.shape[1]))
+    except ArgumentError as error:
+        raise error.at("train.from") from None  # which names the model
     network.load_state_dict(model.tensors())
 
 
 def _check_method(model: Model, settings: Any) -> None:
     if model.method != (method := name_of(settings)):
-        raise ArgumentError(f"the model to start from is of {model.method}", expected=f"a model of {method}")
+        fix = f"name a run of {method}, set model to {model.method}, or set train.from to null"
+        raise ArgumentError(f"the model to start from is of {model.method}", expected=f"one of {method}", fix=fix)
 
 
 def _check_graph(model: Model, task: Task) -> None:

@@ -74,7 +74,8 @@ def other_graph(**changes):
 
 
 MISFITS = {
-    "another method": ("gbp", {}, {}, "the model to start from is of gbp; expected a model of grandplus"),
+    "another method": ("gbp", {}, {}, "train.from: the model to start from is of gbp; expected one of "
+                       "grandplus; name a run of grandplus, set model to gbp, or set train.from to null"),
     "other classes": ("grandplus", {"classes": ["a", "c", "b"]}, {},
                       "knows the classes a, c, b; expected a, b, c, in this order, as the graph has them"),
     "another scaling": ("grandplus", {"fitted": FittedFeatures("row-normalize")}, {},

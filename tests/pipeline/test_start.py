@@ -110,8 +110,8 @@ def test_a_model_that_changes_between_search_and_use_is_refused(base):
 
 
 def test_a_model_that_does_not_fit_names_the_trial(base):
-    message = "trial 0: the model to start from has first.weight of 5 x 30; expected first.weight of 7 x 30; set train."
-    with pytest.raises(GrandPlusError, match=re.escape(f"{message}hidden to 5, as it has")):
+    found = "trial 0: train.from: the model to start from has first.weight of 5 x 30; expected first.weight of 7 x 30"
+    with pytest.raises(GrandPlusError, match=re.escape(f"{found}; set train.hidden to 5, as it has")):
         train(base, "after", str(base / "before"), hidden=7)
 
 
