@@ -15,9 +15,8 @@ LIVE = Path("reports/live/metrics.json")  # in a folder that dvc.yaml names, so 
 def work(settings: Settings) -> None:
     from grandplus.pipeline.trials import train_trials
 
-    if changed := resolve().changed:  # also what an earlier experiment has left in params.yaml
-        values = ", ".join(f"{key} is {used}, not {card}" for key, (card, used) in changed.items())
-        print(f"train: other than in the card of {settings.dataset}: {values}", flush=True)
+    if changes := resolve().changes():  # also what an earlier experiment has left in params.yaml
+        print(f"train: other than in the card of {settings.dataset}: {changes}", flush=True)
     # A GPU rounds differently: its trials are not to be mixed with a CPU's.
     start = None if settings.start is None else find_start(settings.start, settings.trials)
     sums = start.sums if start else None

@@ -76,6 +76,12 @@ class Resolved(Section):
     settings: Settings
     origins: dict[str, str]  # by key, like "train.lr": params.yaml, card or default
     changed: dict[str, list[Any]]  # what differs from the card, as {"train.lr": [the card's, the run's]}
+    replaced: dict[str, str]  # where the first of these comes from, by key
+
+    def changes(self) -> str:
+        """What differs from the card, in words: ``train.lr is 0.005 (card: 0.01)``."""
+        pairs = self.changed.items()
+        return ", ".join(f"{key} is {_text(new)} ({self.replaced[key]}: {_text(old)})" for key, (old, new) in pairs)
 
 
 def load_settings(root: Path | str = ".", **overrides: Any) -> Settings:
@@ -127,10 +133,12 @@ def _resolved(params: dict[str, Any], card_of: Callable[[Any], Card]) -> Resolve
     given = {section: _given(params, section, matrix, model) for section in SECTIONS}
     lower = _lower(card, params["dataset"], model, matrix)
     settings = _validated(params, card, {section: lower[section] | given[section] for section in SECTIONS})
+    changed, origins = _changed(settings, lower), _origins(settings, lower, card)
     return Resolved(
         settings=settings,
-        origins=_origins(settings, given, lower, card),
-        changed=_changed(settings, lower),
+        origins=origins | {f"{section}.{key}": PARAMS for section, values in given.items() for key in values},
+        changed=changed,
+        replaced={key: origins[key] for key in changed},
     )
 
 
@@ -150,10 +158,9 @@ def _check_plain(params: dict[str, Any]) -> None:
         if params.get(key) is None:
             raise GrandPlusError(f"{key} is missing", where=PARAMS, fix=f"set {key}")
     check_method(params["model"], where=PARAMS)
-    matrix, known = params["matrix"], tuple(MATRICES)
-    if matrix not in known:
-        expected, fix = f"one of {', '.join(known)}", did_you_mean(matrix, known)
-        raise GrandPlusError(f"matrix is {matrix!r}", where=PARAMS, expected=expected, fix=fix)
+    if params["matrix"] not in (known := tuple(MATRICES)):
+        expected, fix = f"one of {', '.join(known)}", did_you_mean(params["matrix"], known)
+        raise GrandPlusError(f"matrix is {params['matrix']!r}", where=PARAMS, expected=expected, fix=fix)
 
 
 def _given(params: dict[str, Any], section: str, matrix: str, model: str) -> dict[str, Any]:
@@ -259,7 +266,8 @@ def _start(name: Any) -> str | None:
     return name
 
 
-def _origins(settings: Settings, given: Values, lower: Values, card: Card) -> dict[str, str]:
+def _origins(settings: Settings, lower: Values, card: Card) -> dict[str, str]:
+    """Where values come from, if params.yaml has none of its sections'."""
     origins, model = dict.fromkeys(PLAIN, PARAMS), settings.model
     if settings.train.own_rows:
         origins["matrix"] = f"{model}'s own"
@@ -269,7 +277,7 @@ def _origins(settings: Settings, given: Values, lower: Values, card: Card) -> di
             origin = CARD if key in lower[section] else DEFAULT
             if key in own.get(section, {}) and not (section == "train" and key in card.of_method(model)):
                 origin = f"{model}'s own"
-            origins[f"{section}.{key}"] = PARAMS if key in given[section] else origin
+            origins[f"{section}.{key}"] = origin
     return origins
 
 
@@ -285,3 +293,7 @@ def _changed(settings: Settings, lower: Values) -> dict[str, list[Any]]:
             if before != value:
                 changed[f"{section}.{key}"] = [before, value]
     return changed
+
+
+def _text(value: Any) -> str:
+    return "not set" if value is None else str(value).lower() if isinstance(value, bool) else str(value)

@@ -324,6 +324,26 @@ def test_origins_and_changes_of_values(checkout):
     assert resolved.origins["gfpush.order"] == "card"
     assert resolved.origins["gfpush.top_k"] == "params.yaml"  # though it is the default's value
     assert resolved.changed == {"train.lr": [0.01, 0.005]}
+    assert resolved.changes() == "train.lr is 0.005 (default: 0.01)"
+
+
+def test_what_differs_is_told_with_whose_value_it_replaces(checkout):
+    given = {
+        "train.lr": 0.3,
+        "train.batchnorm": True,
+        "train.rmax": 0.01,
+        "train.class_weight": {"a": 3},
+        "train.from": "gbp",
+    }
+    change(checkout / CATALOG / "cora.yaml", {"train": {"any": {}, "gbp": {"lr": 0.1}}})
+    change(checkout / "params.yaml", {"dataset": "cora", "model": "gbp", **given})
+    assert resolve(checkout).changes().split(", ") == [
+        "train.class_weight is {'a': 3.0} (default: not set)",
+        "train.lr is 0.3 (card: 0.1)",
+        "train.batchnorm is true (default: false)",
+        "train.rmax is 0.01 (gbp's own: 0.0001)",
+        "train.from is gbp (default: not set)",
+    ]
 
 
 def test_false_and_zero_are_values_of_their_own(checkout):
