@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
 
 from dvc.api import DVCFileSystem
 from dvc.exceptions import DvcException, NotDvcRepoError
@@ -17,9 +18,11 @@ from grandplus.report.read import details_of, findings_of, metrics_of
 from grandplus.report.run import Run
 from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.sums import SUMS
+from grandplus.runtime.validation import did_you_mean
 
 WORKSPACE = "workspace"
 DIAGNOSIS = "reports/diagnosis.json"
+Experiments: TypeAlias = dict[str, dict[str, str]]  # by name, their commits, by the commit that each is based on
 
 
 def gather(names: Sequence[str]) -> list[Run]:
@@ -43,14 +46,14 @@ def gather(names: Sequence[str]) -> list[Run]:
             if names and isinstance(repo.scm, NoSCM):
                 raise GrandPlusError("there is no Git repository here", fix="name no run: that is the workspace")
             experiments = _experiments(repo)
-            return [_read(repo, name, experiments.get(name, {})) for name in names or [WORKSPACE]]
+            return [_read(repo, name, experiments) for name in names or [WORKSPACE]]
     except NotDvcRepoError as error:
         raise GrandPlusError(f"{error}", fix="run from the top of the checkout") from None
 
 
-def _read(repo: Repo, name: str, commits: dict[str, str]) -> Run:
-    """Read one run; ``commits`` are those of the experiments of its name, by the commit that each is based on."""
-    revision = None if name == WORKSPACE else name
+def _read(repo: Repo, name: str, experiments: Experiments) -> Run:
+    """Read one run."""
+    revision, commits = None if name == WORKSPACE else name, experiments.get(name, {})
     _check_one_meaning(repo, name, commits)
     try:
         files = DVCFileSystem(rev=revision)
@@ -62,7 +65,7 @@ def _read(repo: Repo, name: str, commits: dict[str, str]) -> Run:
         diagnosed = files.exists(DIAGNOSIS)
         findings = findings_of(*_text(files, name, DIAGNOSIS)) if diagnosed else None
     except DvcException as error:
-        raise _unknown(repo, name, error) from None
+        raise _unknown(repo, name, error, experiments) from None
     if revision:
         # A Git commit has no times, as stages don't know which one they run for.
         taken = [usage.read(usage.of_experiment(baseline, name)) for baseline in commits]
@@ -85,9 +88,9 @@ def _text(files: DVCFileSystem, name: str, file: str) -> tuple[str, str]:
         raise GrandPlusError(f"is no text: {error}", where=where, fix="run it again") from None
 
 
-def _experiments(repo: Repo) -> dict[str, dict[str, str]]:
-    """By name, the commits of experiments, by the commit that each is based on; this takes DVC seconds."""
-    commits: dict[str, dict[str, str]] = {}
+def _experiments(repo: Repo) -> Experiments:
+    """All experiments; this takes DVC seconds."""
+    commits: Experiments = {}
     if not isinstance(repo.scm, NoSCM):
         for baseline, experiments in repo.experiments.ls(all_commits=True).items():
             for name, revision in experiments:
@@ -98,21 +101,36 @@ def _experiments(repo: Repo) -> dict[str, dict[str, str]]:
 def _check_one_meaning(repo: Repo, name: str, commits: dict[str, str]) -> None:
     if not commits:
         return
+    if len(commits) > 1:
+        raise _several(repo, name, commits)
     other = "the workspace" if name == WORKSPACE else ""
     with contextlib.suppress(RevError):
         if repo.scm.resolve_rev(name) not in commits.values():
             other = "a Git revision"
-    if len(commits) > 1:
-        other = f"an experiment on commit {list(commits)[1][:7]}"
     if other:
         meanings = f"{name} is the name of an experiment and of {other}"
         raise GrandPlusError(meanings, expected="a name of its own", fix=f"dvc exp rename {name} to another name")
 
 
-def _unknown(repo: Repo, name: str, error: DvcException) -> GrandPlusError:
+def _several(repo: Repo, name: str, commits: dict[str, str]) -> GrandPlusError:
+    """For a name of several experiments; DVC renames the one on the present commit, if it has one."""
+    present = repo.scm.get_rev()
+    said = [
+        f"{revision[:7]} on {'the present ' * (base == present)}commit {base[:7]}" for base, revision in commits.items()
+    ]
+    fix = f"name one by its hash, as {next(iter(commits.values()))[:7]}"
+    if present in commits:
+        fix += f", or dvc exp rename {name} to another name, which renames the one on the present commit"
+    meanings = f"{name} is the name of {len(commits)} experiments: {', '.join(said)}"
+    return GrandPlusError(meanings, expected="the name of one", fix=fix)
+
+
+def _unknown(repo: Repo, name: str, error: DvcException, known: Iterable[str]) -> GrandPlusError:
     for task in repo.experiments.celery_queue.status():
         if name in (task["name"], task["rev"][:7]):
             fix = {"Failed": f"see dvc queue logs {name}", "Queued": "grandplus queue runs it"}
             state = "has failed" if task["status"] == "Failed" else f"has no results: it is {task['status'].lower()}"
             return GrandPlusError(state, where=name, fix=fix.get(task["status"], "wait for its end"))
-    return GrandPlusError(f"{error}", where=name or "a run without a name", fix="dvc exp show has the names")
+    nearest = did_you_mean(name, [*known, WORKSPACE])
+    where, listed = name or "a run without a name", "grandplus experiments lists all experiments"
+    return GrandPlusError(f"{error}", where=where, fix=f"{nearest} {listed}")

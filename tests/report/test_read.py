@@ -72,7 +72,7 @@ def test_damaged_times_are_refused(tmp_path, text):
         usage.read(file)
 
 
-def repo(listing, revisions=None, queue=()):
+def repo(listing, revisions=None, queue=(), present="base"):
     def resolve(name):
         if name not in (revisions or {}):
             raise RevError(f"unknown Git revision '{name}'")
@@ -81,7 +81,8 @@ def repo(listing, revisions=None, queue=()):
     experiments = SimpleNamespace(
         ls=lambda all_commits: listing, celery_queue=SimpleNamespace(status=lambda: list(queue))
     )
-    return SimpleNamespace(experiments=experiments, scm=SimpleNamespace(resolve_rev=resolve))
+    scm = SimpleNamespace(resolve_rev=resolve, get_rev=lambda: present)
+    return SimpleNamespace(experiments=experiments, scm=scm)
 
 
 @pytest.mark.parametrize(
@@ -97,11 +98,6 @@ def repo(listing, revisions=None, queue=()):
             repo({"base": [("main", "abc")]}, {"main": "def"}),
             "a Git revision",
         ),
-        (
-            "x",
-            repo({"base1": [("x", "a")], "base2": [("x", "b")]}),
-            "an experiment on commit base2",
-        ),
     ],
 )
 def test_a_name_that_says_two_things_is_refused(name, found, other):
@@ -109,6 +105,36 @@ def test_a_name_that_says_two_things_is_refused(name, found, other):
         GrandPlusError, match=f"{name} is the name of an experiment and of {other}; .*; dvc exp rename {name}"
     ):
         gather._check_one_meaning(found, name, gather._experiments(found).get(name, {}))
+
+
+def test_a_name_of_two_experiments_is_refused_with_both_hashes():
+    """``dvc exp rename`` renames the one on the present commit, and refuses where there is none."""
+    older, newer = ("0a" * 20, "0b" * 20), ("1a" * 20, "1b" * 20)  # the commit that it is based on, and its own
+    found = repo({older[0]: [("gcn", older[1])], newer[0]: [("gcn", newer[1])]}, present=newer[0])
+    commits = gather._experiments(found)["gcn"]
+    with pytest.raises(GrandPlusError) as refused:
+        gather._check_one_meaning(found, "gcn", commits)
+    assert str(refused.value) == (
+        "gcn is the name of 2 experiments: 0b0b0b0 on commit 0a0a0a0, 1b1b1b1 on the present commit 1a1a1a1; expected "
+        "the name of one; name one by its hash, as 0b0b0b0, or dvc exp rename gcn to another name, which renames the "
+        "one on the present commit"
+    )
+    with pytest.raises(GrandPlusError, match=r"; name one by its hash, as 0b0b0b0$"):
+        gather._check_one_meaning(repo({}, present="2a" * 20), "gcn", commits)
+
+
+@pytest.mark.parametrize(
+    ("name", "fix"),
+    [
+        ("gnc", "did you mean gcn? grandplus experiments lists all experiments"),
+        ("Ours", "did you mean ours? grandplus experiments lists all experiments"),
+        ("nosuch", "grandplus experiments lists all experiments"),
+    ],
+)
+def test_the_nearest_name_of_an_experiment_is_told(name, fix):
+    error = gather.DvcException(f"unknown Git revision '{name}'")
+    found = gather._unknown(repo({}), name, error, ["gcn", "ours"])
+    assert str(found) == f"{name}: unknown Git revision '{name}'; {fix}"
 
 
 def test_a_name_that_says_one_thing():
@@ -127,5 +153,5 @@ def test_a_name_that_says_one_thing():
 )
 def test_why_an_experiment_has_no_results(status, words):
     found = repo({}, queue=[{"name": "bad", "rev": "0123456789", "status": status}])
-    assert str(gather._unknown(found, "bad", gather.DvcException("unknown"))) == words
-    assert "a run without a name: unknown" in str(gather._unknown(found, "", gather.DvcException("unknown")))
+    assert str(gather._unknown(found, "bad", gather.DvcException("unknown"), [])) == words
+    assert "a run without a name: unknown" in str(gather._unknown(found, "", gather.DvcException("unknown"), []))
