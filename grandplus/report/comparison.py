@@ -225,8 +225,20 @@ def compare_runs(runs: Sequence[Run], *, with_first: bool = False) -> tuple[list
     if len(runs) > 1 and single:
         notes.append(f"one trial says nothing of differences: run {', '.join(single)} with more, as -S trials=10")
     if len({run.subject[:-1] for run in runs}) > 1:
-        notes.append("runs on different graphs are not compared: their accuracies have nothing in common")
+        notes.append(f"runs on different graphs are not compared: {_by_graph(runs)}; name runs on one graph")
     if len({run.subject[-1] for run in runs}) > 1:
         validated = ", ".join(run.name for run in runs if run.subject[-1] == "val")
         notes.append(f"no test node of {validated} has a label, so its accuracy is of validation nodes")
     return comparisons, notes
+
+
+def _by_graph(runs: Sequence[Run]) -> str:
+    """The runs on each graph, in words."""
+    graphs: dict[tuple[object, ...], list[Run]] = {}
+    for run in runs:
+        graphs.setdefault(run.subject[:-1], []).append(run)
+    return ", and ".join(
+        f"{', '.join(run.name for run in same)} on {', '.join(dict.fromkeys(run.dataset for run in same))} "
+        f"({same[0].size})"
+        for same in graphs.values()
+    )

@@ -12,6 +12,13 @@ from grandplus.methods import registry
 from grandplus.pipeline.usage import Taken
 from grandplus.report.read import node_scores_of
 
+GRAPH = {  # what tells a graph from others, in words
+    "nodes": "nodes",
+    "edges": "edges",
+    "classes": "classes",
+    "unlabelled_nodes": "nodes without a label",
+}
+
 
 @dataclass(frozen=True, eq=False)
 class Run:
@@ -64,8 +71,18 @@ class Run:
     def subject(self) -> tuple[object, ...]:
         """The graph and the part that its accuracy is of, whatever the card is called: only equal ones are compared."""
         graph = self.details["graph"]
-        facts = tuple(graph.get(name) for name in ("nodes", "edges", "classes", "unlabelled_nodes"))
-        return (*facts, self.details["judged_by"])
+        return (*(graph.get(fact) for fact in GRAPH), self.details["judged_by"])
+
+    @property
+    def dataset(self) -> str:
+        """The name of its card."""
+        return str(self.details["run"]["dataset"])
+
+    @property
+    def size(self) -> str:
+        """What tells its graph from others, in words."""
+        graph = self.details["graph"]
+        return ", ".join(f"{graph[fact]:,} {words}" for fact, words in GRAPH.items() if graph.get(fact))
 
     @property
     def pairs(self) -> list[tuple[object, ...]]:
@@ -94,16 +111,18 @@ def matrix_of(settings: dict[str, Any]) -> str:
     Returns
     -------
     str
-        Empty where the method trains on no rows of Π.
+        Empty where the method trains on no rows of Π; the method's own family where it has one, whatever is set.
 
     Examples
     --------
-    >>> matrix_of({"model": "grandplus", "matrix": "ppr"})
-    'ppr'
+    >>> matrix_of({"model": "grandplus", "matrix": "avg"}), matrix_of({"model": "pprgo", "matrix": "avg"})
+    ('avg', 'ppr')
     """
-    model = settings.get("model")
-    needs_rows = model not in registry.NAMES or registry.settings_of(model).NEEDS_ROWS
-    return str(settings.get("matrix") or "") if needs_rows else ""
+    model, matrix = settings.get("model"), str(settings.get("matrix") or "")
+    if model not in registry.NAMES:
+        return matrix
+    method = registry.settings_of(model)
+    return str((method.Settings.own_rows or {}).get("matrix", matrix)) if method.NEEDS_ROWS else ""
 
 
 def title_of(settings: dict[str, Any]) -> str:

@@ -92,7 +92,9 @@ def test_a_run_of_one_trial_is_named(checkout, monkeypatch, capsys):
 
 def test_only_what_has_something_in_common_is_compared(checkout, monkeypatch, capsys):
     runs = [run("cora"), run("pubmed"), run("few"), run("few-too", skill=0.8)]
-    runs[1].details["graph"]["nodes"] += 1
+    edges = runs[1].details["graph"]["edges"]
+    runs[1].details["graph"] |= {"nodes": 91, "classes": 3}
+    runs[1].details["run"]["dataset"] = "pubmed"
     for few in runs[2:]:
         few.details["judged_by"] = "val"
         few.metrics.pop("test")
@@ -100,7 +102,10 @@ def test_only_what_has_something_in_common_is_compared(checkout, monkeypatch, ca
     command.run(Namespace(runs=["cora", "pubmed", "few", "few-too"], reference=None))
     printed = capsys.readouterr().out
     assert [line.split("  ")[0] for line in printed.splitlines() if " - " in line] == ["few - few-too"]
-    assert "runs on different graphs are not compared" in printed
+    assert (
+        f"runs on different graphs are not compared: cora, few, few-too on cora (90 nodes, {edges:,} edges), "
+        f"and pubmed on pubmed (91 nodes, {edges:,} edges, 3 classes); name runs on one graph\n"
+    ) in printed
     assert "no test node of few, few-too has a label, so its accuracy is of validation nodes" in printed
     assert "test or validation accuracy: a dot a trial" in (checkout / "reports/report.html").read_text()
 

@@ -57,6 +57,12 @@ def test_a_line_for_each_with_what_differs(rows):
     assert waits["state"] == "queued"
 
 
+def test_the_matrix_is_that_of_the_method(rows):
+    """params.yaml says ppr or avg of each; PPRGo has a family of its own, and GCN trains on no rows."""
+    states = [state("a", model="grandplus"), state("b", model="pprgo", matrix="avg"), state("c", model="gcn")]
+    assert [row.get("matrix") for row in rows(*states)] == ["ppr", "ppr", None]
+
+
 def test_methods_stand_side_by_side(rows, monkeypatch):
     monkeypatch.setattr(settings_of("grandplus"), "NEEDS_ROWS", False)
     without = {"val": METRICS["val"]}
