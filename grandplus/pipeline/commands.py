@@ -26,6 +26,7 @@ def run_command(dataset: str, *, model: str = OWN_METHOD, matrix: str | None = N
     GrandPlusError
         params.yaml can't be read.
     """
-    differs = read_yaml(Path(root) / PARAMS).get("model") != model
-    changes = {"dataset": dataset, "model": model if differs else None, "matrix": matrix}
+    params = Path(root) / PARAMS
+    usual = read_yaml(params).get("model") if params.is_file() else OWN_METHOD  # a catalog may lie alone
+    changes = {"dataset": dataset, "model": None if model == usual else model, "matrix": matrix}
     return " ".join(["dvc exp run", *(f"-S {key}={value}" for key, value in changes.items() if value is not None)])

@@ -19,3 +19,7 @@ from grandplus.pipeline.commands import run_command
 def test_a_method_is_named_where_the_file_has_another(tmp_path, left, meant, command):
     (tmp_path / "params.yaml").write_text(f"model: {left}\n")
     assert run_command("mine", root=tmp_path, **meant) == command
+
+
+def test_a_catalog_without_settings_has_the_usual_method(tmp_path):
+    assert run_command("mine", root=tmp_path) == "dvc exp run -S dataset=mine"
