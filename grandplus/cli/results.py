@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from grandplus.pipeline import usage
-from grandplus.pipeline.evaluated import REPORTS, SETTINGS, remarks
+from grandplus.pipeline.evaluated import REPORTS, SETTINGS
 from grandplus.pipeline.yaml_files import read_yaml
 from grandplus.report.table import table, value
+from grandplus.report.workspace import notes_on_workspace
 from grandplus.runtime.errors import ArtifactError
 
 
@@ -32,7 +33,7 @@ def run(_: argparse.Namespace) -> None:
     from grandplus.report.run import title_of
     from grandplus.report.scores import score_lines
 
-    notes = remarks()
+    notes = notes_on_workspace()
     scores = REPORTS / "metrics.json"
     metrics, settings = metrics_of(_read(scores), scores), read_yaml(SETTINGS)
     diagnosis = REPORTS / "diagnosis.json"

@@ -13,9 +13,10 @@ from dvc.scm import NoSCM
 from scmrepo.exceptions import RevError
 
 from grandplus.pipeline import usage
-from grandplus.pipeline.evaluated import check_one_run, remarks
+from grandplus.pipeline.evaluated import check_one_run
 from grandplus.report.read import details_of, findings_of, metrics_of
 from grandplus.report.run import Run
+from grandplus.report.workspace import notes_on_workspace
 from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.sums import SUMS
 from grandplus.runtime.validation import did_you_mean
@@ -70,7 +71,7 @@ def _read(repo: Repo, name: str, experiments: Experiments) -> Run:
         # A Git commit has no times, as stages don't know which one they run for.
         taken = [usage.read(usage.of_experiment(baseline, name)) for baseline in commits]
         return Run(name, details, metrics, taken[0] if taken else {}, findings)
-    notes = remarks()
+    notes = notes_on_workspace()
     taken_here = {} if notes else usage.read(usage.LAST)  # else some are of another run
     return Run(name, details, metrics, taken_here, findings, notes)
 

@@ -140,6 +140,21 @@ def test_after_a_run_that_was_interrupted(reports, capsys):
     assert not any(line.startswith(("predictions", "seconds")) for line in after)
 
 
+def test_after_a_run_that_was_refused(reports, capsys):
+    """The results are asked for, not a run: they are there, and what is wrong with the settings is said."""
+    assert main(["results"]) == 0
+    before = capsys.readouterr().out.splitlines()
+    set_params(reports.parent, {"gfpush": {"rmax": 1}})
+    assert main(["results"]) == 0
+    first, *after = capsys.readouterr().out.splitlines()
+    assert first.split(maxsplit=1) == [
+        "note",
+        "a run would be refused now: params.yaml: gfpush.rmax is 1; expected less than 1; if -S has set it, "
+        "git checkout params.yaml takes it back",
+    ]
+    assert set(after) < set(before)
+
+
 def test_a_mixture_of_two_runs_is_refused(reports, capsys):
     (reports / "metrics.json").write_text(json.dumps(METRICS | {"mark": 1}))  # as git checkout does
     assert main(["results"]) == 2
