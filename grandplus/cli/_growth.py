@@ -7,11 +7,14 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from grandplus.pipeline.folders import DATA
 from grandplus.runtime.errors import ArgumentError
 
 if TYPE_CHECKING:
     from grandplus.datasets.source import Reading
     from grandplus.prediction.predictor import Predictor
+
+NEW_NODES = "for nodes that came later, run grandplus import NAME --grow NODES EDGES, and then the dataset NAME again"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -31,14 +34,33 @@ def has_grown(arguments: argparse.Namespace) -> bool:
     return any((arguments.add_nodes, arguments.add_edges, arguments.features))
 
 
-def on_grown(predictor: Predictor, arguments: argparse.Namespace) -> Predictor:
-    """The predictor on the graph with what the options add; what was added and left out is told.
+def load_predictor(arguments: argparse.Namespace, dataset: str | None = None, without_rows: str = "") -> Predictor:
+    """The predictor of the last run, on the graph with what the options add; what was added and left out is told.
+
+    Parameters
+    ----------
+    arguments : argparse.Namespace
+    dataset : str, optional
+        The one that the models must be of.
+    without_rows : str
+        What to do if the method of the run has no rows, for nodes of the run; by default as the library says.
 
     Raises
     ------
     GrandPlusError
-        A file can't be read, or doesn't go with the graph.
+        There is no finished run of such a method; or a file can't be read, or doesn't go with the graph.
     """
+    from grandplus.prediction.predictor import Predictor, RowsNeededError  # here, as torch takes a second
+
+    try:
+        predictor = Predictor.load(DATA, dataset=dataset)
+    except RowsNeededError as error:
+        error.fix = NEW_NODES if has_grown(arguments) else without_rows or error.fix
+        raise
+    return _on_grown(predictor, arguments) if has_grown(arguments) else predictor
+
+
+def _on_grown(predictor: Predictor, arguments: argparse.Namespace) -> Predictor:
     from grandplus.datasets.growth.files import read_growth
 
     if arguments.features is not None and arguments.add_nodes is None:

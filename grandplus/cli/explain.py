@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from grandplus.cli._growth import add_options, has_grown, on_grown
+from grandplus.cli._growth import add_options, load_predictor
 from grandplus.report.table import table
 
 if TYPE_CHECKING:
     from grandplus.prediction.explain import Explanation, Neighbour
 
 SHOWN_NEIGHBOURS = 10
+WITHOUT_ROWS = "a prediction is explained by the node's row of Π: run such a method to explain it"
 
 
 def add(commands: Any) -> None:
@@ -31,12 +32,8 @@ def run(arguments: argparse.Namespace) -> None:
         There is no such node, or no finished run.
     """
     from grandplus.prediction.explain import explain  # here, as torch takes a second
-    from grandplus.prediction.predictor import Predictor
 
-    predictor = Predictor.load()
-    if has_grown(arguments):
-        predictor = on_grown(predictor, arguments)
-    print(explanation_text(explain(predictor, arguments.node)))
+    print(explanation_text(explain(load_predictor(arguments, without_rows=WITHOUT_ROWS), arguments.node)))
 
 
 def explanation_text(explanation: Explanation) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from grandplus.cli._growth import add_options, has_grown, on_grown
+from grandplus.cli._growth import add_options, has_grown, load_predictor
 from grandplus.pipeline.folders import DATA, PREDICTIONS
 from grandplus.runtime.errors import ArgumentError
 
@@ -98,12 +98,9 @@ def _of_some(arguments: argparse.Namespace) -> tuple[list[str], Iterable[Predict
     from grandplus.graph.grown import GrownGraph
     from grandplus.graph.ids import read_ids
     from grandplus.prediction.export import predict_nodes
-    from grandplus.prediction.predictor import Predictor
 
     lines = None if arguments.nodes is None else read_ids(arguments.nodes)
-    predictor = Predictor.load(DATA, dataset=arguments.dataset)
-    if has_grown(arguments):
-        predictor = on_grown(predictor, arguments)
+    predictor = load_predictor(arguments, arguments.dataset)
     graph = predictor.graph
     if lines is not None:
         ids = _without_header(lines, predictor.stored_graph.node_ids, skip=arguments.header)

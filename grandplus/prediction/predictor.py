@@ -34,6 +34,10 @@ WORTH = 0.1  # of a row's error, that its smallest entries have together to be k
 ROWS_AT_ONCE = 64  # which bounds the memory of a prediction
 
 
+class RowsNeededError(ArgumentError):
+    """The models are of a method that can't predict single nodes from their rows of Π."""
+
+
 @dataclass(frozen=True, eq=False)
 class NodePredictions:
     """Predictions of b nodes, ascending.
@@ -95,7 +99,9 @@ class Predictor:
         ArtifactError
             There is no finished run, or the folders are of different runs.
         ArgumentError
-            The run is of another dataset, or of a method that needs no rows of Π.
+            The run is of another dataset.
+        RowsNeededError
+            It is of a method that needs no rows of Π.
         GrandPlusError
             The models are too large for ``GRANDPLUS_MEMORY``.
         """
@@ -254,7 +260,7 @@ def _check_dataset(model: Model, dataset: str, data: Path) -> None:
 def _row_model(model: Model, data: Path) -> RowModel:
     if not isinstance(model, RowModel):
         found = f"the models are of {model.method}, which needs no rows of Π"
-        expected = "models of a method that is trained on rows, like GRAND+, to predict single nodes from their rows"
+        expected = "models of a method that is trained on rows, like GRAND+"
         fix = f"take the predictions of all nodes from {data / 'predictions' / PREDICTIONS}"
-        raise ArgumentError(found, where=data / "model", expected=expected, fix=fix)
+        raise RowsNeededError(found, where=data / "model", expected=expected, fix=fix)
     return model

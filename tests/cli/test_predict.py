@@ -9,6 +9,7 @@ import os
 import re
 import signal
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -224,3 +225,25 @@ def test_columns_that_are_no_features_are_counted(checkout, capsys):
     (checkout / "data/graph/features.json").write_text(json.dumps(content | {"names": feature_names}))
     _, errors = printed(capsys, "--add-nodes", "nodes.csv")
     assert errors == "added 2 nodes and 0 edges\nignored 1: zip; the graph has no such features\n"
+
+
+TO_GROW = "for nodes that came later, run grandplus import NAME --grow NODES EDGES, and then the dataset NAME again"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        ("predict --nodes ids.txt", "take the predictions of all nodes from data/predictions/predictions.parquet"),
+        ("predict --add-nodes new.csv", TO_GROW),
+        ("explain 101", "a prediction is explained by the node's row of Π: run such a method to explain it"),
+        ("explain 130 --add-nodes new.csv", TO_GROW),
+    ],
+)
+def test_a_method_without_rows_says_what_to_do_instead(checkout, monkeypatch, capsys, arguments, line):
+    (checkout / "ids.txt").write_text("101\n")
+    without_rows = SimpleNamespace(method="gat", info={"dataset": "ring"})
+    monkeypatch.setattr("grandplus.prediction.predictor.load_model", lambda file: without_rows)
+    assert main(arguments.split()) == 2
+    found = "error: data/model: the models are of gat, which needs no rows of Π"
+    expected = "expected models of a method that is trained on rows, like GRAND+"
+    assert capsys.readouterr().err == f"{found}; {expected}; {line}\n"

@@ -126,6 +126,6 @@ def test_models_of_other_settings_are_not_combined(run):
 
 
 def test_single_nodes_are_predicted_from_rows_alone(run):
-    words = "the models are of sgc, which needs no rows of Π; .* take the predictions of all nodes from .*parquet"
+    words = "the models are of sgc, which needs no rows of Π; .*; take the predictions of all nodes from .*parquet"
     with pytest.raises(ArgumentError, match=words):
         Predictor.load(run)
