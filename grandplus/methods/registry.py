@@ -109,7 +109,7 @@ def check_installed(name: str) -> None:
         raise GrandPlusError(f"{name} needs {package}, which is not installed", fix="pip install 'grandplus[compared]'")
 
 
-def check_edges(name: str, *, weighted: bool, directed: bool) -> None:
+def check_edges(name: str, *, weighted: bool, directed: bool, to_ignore: str, both_ways: str) -> None:
     """Check that a method takes a graph's edges as they are.
 
     Parameters
@@ -118,6 +118,8 @@ def check_edges(name: str, *, weighted: bool, directed: bool) -> None:
         Of the method.
     weighted, directed : bool
         Whether edges have weights that are used, and whether they count in one direction only.
+    to_ignore, both_ways : str
+        What to change so that they don't.
 
     Raises
     ------
@@ -126,19 +128,20 @@ def check_edges(name: str, *, weighted: bool, directed: bool) -> None:
 
     Examples
     --------
-    >>> check_edges("grandplus", weighted=True, directed=True)
-    >>> check_edges("gcn", weighted=True, directed=True)
+    >>> fixes = {"to_ignore": "set edge_weights to ignore", "both_ways": "set direction to both"}
+    >>> check_edges("grandplus", weighted=True, directed=True, **fixes)
+    >>> check_edges("gat", weighted=True, directed=False, **fixes)
     Traceback (most recent call last):
-    grandplus.runtime.errors.GrandPlusError: gcn takes no edges that count in one direction only; choose ...
+    grandplus.runtime.errors.GrandPlusError: gat takes no weights of edges; set edge_weights to ignore, or choose ...
     """
     kinds = (
-        (directed, "takes_direction", "edges that count in one direction only", "preprocess.direction: both"),
-        (weighted, "takes_weights", "weights of edges", "to ignore them (source.read.weights: ignore)"),
+        (directed, "takes_direction", "edges that count in one direction only", both_ways),
+        (weighted, "takes_weights", "weights of edges", to_ignore),
     )
     for has, flag, what, instead in kinds:
         if has and not getattr(settings_of(name).Settings, flag):
             others = ", ".join(other for other in NAMES if getattr(settings_of(other).Settings, flag))
-            fix = f"choose {instead}, or the method {others}"
+            fix = f"{instead}, or choose the method {others}"
             raise GrandPlusError(f"{name} takes no {what}", fix=fix)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from grandplus.graph.fitted import OF_NEIGHBORS, STANDARDIZED
 from grandplus.methods.registry import check_edges, check_installed
 from grandplus.methods.settings import GraphSize
+from grandplus.pipeline.card import CATALOG
 from grandplus.pipeline.settings import Settings
 from grandplus.runtime import environment
 from grandplus.runtime.errors import GrandPlusError
@@ -30,7 +31,14 @@ def check_resources(settings: Settings, folder: Path) -> None:
     """
     check_installed(settings.model)
     directed, weighted = settings.preprocess.direction != "both", settings.source.read.weights == "use"
-    check_edges(settings.model, weighted=weighted, directed=directed)
+    card = CATALOG / f"{settings.dataset}.yaml"
+    check_edges(
+        settings.model,
+        weighted=weighted,
+        directed=directed,
+        to_ignore=f"set source.read.weights to ignore in {card}, or import it with --weights ignore --replace",
+        both_ways="set preprocess.direction to both",
+    )
     size = _size(settings)
     if size is not None:
         _check_memory(settings, size)

@@ -94,7 +94,7 @@ def test_what_is_wrong_is_told(weighted, change, words):
 
 def test_a_method_that_takes_no_weights_says_so(weighted):
     matrix, X, y = weighted
-    with pytest.raises(ArgumentError, match="gat takes no weights of edges"):
+    with pytest.raises(ArgumentError, match='gat takes no weights of edges; set edge_weights="ignore", or choose'):
         gp.NodeClassifier("gat", edge_weights="use", train_per_class=4, val_per_class=14).fit(matrix, X, y)
 
 

@@ -1,5 +1,7 @@
 """What methods do on graphs with weights or a direction: dense float64 references, and who takes them."""
 
+import functools
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -96,15 +98,16 @@ def test_methods_that_take_weights_use_them(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_methods_say_which_edges_they_take(name):
-    check_edges(name, weighted=False, directed=False)
+    check = functools.partial(check_edges, name, to_ignore="leave them out", both_ways="follow them both ways")
+    check(weighted=False, directed=False)
     if name in TAKE_WEIGHTS:
-        check_edges(name, weighted=True, directed=False)
+        check(weighted=True, directed=False)
     else:
-        with pytest.raises(GrandPlusError, match=f"{name} takes no weights of edges; choose to ignore them"):
-            check_edges(name, weighted=True, directed=False)
+        with pytest.raises(GrandPlusError, match=f"{name} takes no weights of edges; leave them out, or choose the"):
+            check(weighted=True, directed=False)
     if name == "grandplus":
-        check_edges(name, weighted=True, directed=True)
+        check(weighted=True, directed=True)
     else:
-        words = f"{name} takes no edges that count in one direction only; choose preprocess.direction: both, or the met"
+        words = f"{name} takes no edges that count in one direction only; follow them both ways, or choose the method"
         with pytest.raises(GrandPlusError, match=words):
-            check_edges(name, weighted=False, directed=True)
+            check(weighted=False, directed=True)

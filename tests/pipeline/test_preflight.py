@@ -112,8 +112,17 @@ def test_an_unknown_size_is_not_refused(monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("section", "change", "words"),
     [
-        ("preprocess", {"direction": "out"}, "gat takes no edges that count in one direction only"),
-        ("source", {"read": Reading(weights="use")}, "gat takes no weights of edges"),
+        (
+            "preprocess",
+            {"direction": "out"},
+            "gat takes no edges that count in one direction only; set preprocess.direction to both, or choose the ",
+        ),
+        (
+            "source",
+            {"read": Reading(weights="use")},
+            "gat takes no weights of edges; set source.read.weights to ignore in data/catalog/cora.yaml, "
+            "or import it with --weights ignore --replace, or choose the method ",
+        ),
     ],
 )
 def test_edges_that_the_method_does_not_take_are_refused_before_the_run(tmp_path, section, change, words):
