@@ -139,7 +139,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.baselines_ = baselines_by(pushing or Pushing(Average(), GFPush()), prepared, splits)
         self.classes_, self.rows_, self.seed_, self.graph_facts_ = arguments.classes, rows, seed, prepared.facts
         self._describe(arguments.inputs)
-        self.diagnosis_ = [in_parameters(finding) for finding in diagnose(facts.with_baselines(self.baselines_))]
+        found, own = diagnose(facts.with_baselines(self.baselines_)), self.get_params(deep=False)
+        self.diagnosis_ = [in_parameters(finding, own.keys()) for finding in found]
         for finding in self.diagnosis_:
             warnings.warn(f"{name}: {finding}", DiagnosisWarning, stacklevel=2)
         return self

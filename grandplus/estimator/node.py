@@ -7,7 +7,7 @@ from typing import Any
 
 from grandplus.estimator.base import GraphClassifier
 from grandplus.estimator.parameters import plain
-from grandplus.methods.registry import SettingsModule, settings_of
+from grandplus.methods.registry import NAMES, SettingsModule, settings_of
 from grandplus.propagation.matrices import MATRICES, parameters
 from grandplus.propagation.settings import GFPush
 from grandplus.runtime.errors import ArgumentError
@@ -154,6 +154,11 @@ class NodeClassifier(GraphClassifier):
         if "matrix" in given and (own_rows or not method.NEEDS_ROWS):
             why = "has a matrix of its own" if own_rows else "needs no rows of a matrix"
             raise ArgumentError(f"matrix is {given['matrix']!r}", expected=f"None, as {self.model} {why}")
+        for name, value in settings.items():
+            users = [other for other in NAMES if name in _known(settings_of(other))]
+            if users and self.model not in users:
+                found = f"settings.{name} = {value!r} has no effect, as model is {self.model}"
+                raise ArgumentError(found, fix=f"leave it out, or set model to {' or '.join(users)}")
         check_known(dict(settings), _known(method), "", "settings.")
         if twice := given.keys() & {name for name, value in settings.items() if value is not None}:
             found = f"{', '.join(sorted(twice))} is given, and among the settings too"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
@@ -27,6 +27,7 @@ from grandplus.runtime.errors import ArgumentError, GrandPlusError
 from grandplus.runtime.validation import Section, validated
 
 AnySection = TypeVar("AnySection", bound=Section)
+_VALUE = re.compile(r"\b(?:gfpush|train)\.([a-z_]+)=(True|False|[0-9.e+-]*[0-9])")  # as advice has it
 _PREFIX = re.compile(r"\b(preprocess|gfpush|train|infer)\.(?=[a-z_]+\b)")
 
 
@@ -148,15 +149,29 @@ def named_as_parameters() -> Iterator[None]:
         raise
 
 
-def in_parameters(finding: Finding) -> Finding:
-    """A finding that names a setting as the parameter that it is: ``lr``, not ``train.lr``.
+def in_parameters(finding: Finding, parameters: Collection[str]) -> Finding:
+    """A finding that names a setting as the parameter that it is, ``lr`` and not ``train.lr``; or among ``settings``.
+
+    Parameters
+    ----------
+    finding : Finding
+    parameters : collection of str
+        The names of the classifier's own.
 
     Examples
     --------
-    >>> in_parameters(Finding("underfit", "47.5 % are right", "train.lr=0.1 or gfpush.order=4")).advice
-    'lr=0.1 or order=4'
+    >>> advice = Finding("underfit", "47.5 % are right", "train.lr=0.1 or preprocess.features=adjacency")
+    >>> in_parameters(advice, {"lr", "features"}).advice
+    'lr=0.1 or features=adjacency'
+    >>> in_parameters(advice, {"settings", "features"}).advice
+    "settings={'lr': 0.1} or features=adjacency"
     """
-    return Finding(finding.name, *(_PREFIX.sub("", text) for text in (finding.observation, finding.advice)))
+
+    def named(match: re.Match[str]) -> str:
+        return match[0] if match[1] in parameters else f"settings={{{match[1]!r}: {match[2]}}}"
+
+    advice = _PREFIX.sub("", _VALUE.sub(named, finding.advice))
+    return Finding(finding.name, _PREFIX.sub("", finding.observation), advice)
 
 
 def _pushing(given: dict[str, Any]) -> Pushing:

@@ -62,6 +62,16 @@ def test_parameters_are_named_as_they_are_written():
     assert finding.advice == "max_epochs=40 or lr=0.04"
 
 
+def test_a_setting_is_named_as_any_methods_classifier_takes_it():
+    """`NodeClassifier` has no parameter ``max_epochs``."""
+    of_method = {key: QUICK[key] for key in ("order", "patience", "lr")} | {"max_epochs": 20}
+    own = {key: QUICK[key] for key in QUICK.keys() - of_method}
+    with pytest.warns(gp.DiagnosisWarning, match=r"^NodeClassifier: .*; try settings=\{'max_epochs': 40\} or "):
+        classifier = gp.NodeClassifier("grandplus", of_method, **own).fit(edges(), features(), LABELS)
+    [finding] = classifier.diagnosis_
+    assert finding.advice == "settings={'max_epochs': 40} or settings={'lr': 0.04}"
+
+
 def test_much_weight_decay_underfits():
     """One model of the two learns a little."""
     classifier = fitted(edges(), features(), LABELS, weight_decay=1.0)
