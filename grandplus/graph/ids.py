@@ -44,7 +44,8 @@ def read_ids(file: str) -> list[str]:
     try:
         text = (sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()).decode("utf-8-sig")
     except OSError as error:
-        raise GrandPlusError(f"can't be read: {error.strerror}", where=where) from None
+        expected = "a file with one id of a node a line"
+        raise GrandPlusError(f"can't be read: {error.strerror}", where=where, expected=expected) from None
     except UnicodeDecodeError:
         raise GrandPlusError("is no text in UTF-8", where=where, expected="one id of a node a line") from None
     ids = [line.strip() for line in text.splitlines() if line.strip()]

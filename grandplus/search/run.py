@@ -8,7 +8,7 @@ from pathlib import Path
 import optuna
 
 from grandplus.methods.settings import GraphSize
-from grandplus.pipeline.card import OWN_METHOD
+from grandplus.pipeline.card import CATALOG, OWN_METHOD
 from grandplus.pipeline.cases import STORE, Case, check_cpu, prepare
 from grandplus.pipeline.commands import run_command
 from grandplus.pipeline.trials import trials_at_once
@@ -68,7 +68,10 @@ def search(dataset: str, matrix: str, trials: dict[str, int], model: str = OWN_M
         print(stays)
     else:
         results.save_winner(case, outcome)
-        print(f"history: {_write_history(outcome, name)}/table.md, history.png")
+        folder = _write_history(outcome, name)
+        print(f"history: {folder}/table.md, history.png")
+        files = f"{CATALOG / f'{dataset}.yaml'} {CATALOG / f'{results.card_name(case)}.yaml'} {folder}"
+        print(f"to keep it: git add {files} && git commit -m 'Dataset {results.card_name(case)}' {files}")
     command = run_command(results.card_name(case), model=model, matrix=matrix if model == OWN_METHOD else None)
     print(f"to run it: {command}")
 

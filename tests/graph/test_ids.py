@@ -31,7 +31,7 @@ def test_standard_input(monkeypatch):
     [
         (b" \n\n", "names no node; expected one id"),
         (b"\xff\xfe7", "is no text in UTF-8"),
-        (None, "can't be read: No such"),
+        (None, "can't be read: No such file or directory; expected a file with one id of a node a line"),
     ],
 )
 def test_what_lists_no_ids_is_refused_by_name(tmp_path, content, words):

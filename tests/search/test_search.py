@@ -201,7 +201,11 @@ def test_another_method_is_searched_without_a_propagation(checkout, here, capsys
     assert load_settings(dataset="ring-sgc-tuned", matrix="avg") == load_settings(
         dataset="ring", matrix="avg"
     ).model_copy(update={"dataset": "ring-sgc-tuned"})
-    assert "dvc exp run -S dataset=ring-sgc-tuned -S model=sgc" in capsys.readouterr().out
+    files = "data/catalog/ring.yaml data/catalog/ring-sgc-tuned.yaml experiments/search/ring-sgc"
+    assert capsys.readouterr().out.splitlines()[-2:] == [
+        f"to keep it: git add {files} && git commit -m 'Dataset ring-sgc-tuned' {files}",
+        "to run it: dvc exp run -S dataset=ring-sgc-tuned -S model=sgc",
+    ]
 
 
 def test_a_worse_one_does_not_replace_a_card_of_the_same_graph(checkout, here, capsys):

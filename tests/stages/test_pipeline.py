@@ -339,7 +339,7 @@ def test_a_mistake_about_single_nodes_is_told_in_a_line(command):
     for arguments, message in {
         (*predict, "-"): "there is no node x7; expected an id that the data came with; the nearest is",
         (*predict, "-", "--dataset", "pubmed"): "dataset is pubmed; expected cora, which the models",
-        (*predict, "absent.txt"): "absent.txt: can't be read: No such file or directory",
+        (*predict, "absent.txt"): "absent.txt: can't be read: No such file or directory; expected a file with one",
         ("explain", "2708"): "there is no node 2708; expected an id that the data came with; the nearest are 2707",
     }.items():
         code, out, errors = command(*arguments, given="x7\n")
