@@ -19,6 +19,7 @@ from grandplus.datasets.preprocess import preprocess
 from grandplus.estimator.arguments import read_arguments
 from grandplus.estimator.other_graph import other_graph
 from grandplus.estimator.parameters import (
+    PLAIN_EDGES,
     Pushing,
     Run,
     given_parameters,
@@ -123,13 +124,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             seed, trials = sections.run.random_state, sections.run.trials
             prepared, splits = preprocess(raw, preprocessing_of(given, raw), seed=seed, trials=trials, name=name)
             structure = prepared.adjacency
-            check_edges(
-                self._method,
-                weighted=structure.weights is not None,
-                directed=not structure.symmetric,
-                to_ignore='set edge_weights="ignore"',
-                both_ways='set direction="both"',
-            )
+            weighted, directed = structure.weights is not None, not structure.symmetric
+            check_edges(self._method, weighted=weighted, directed=directed, **PLAIN_EDGES)
         with named_as_parameters(), one_thread():
             pushing = suited_pushing(sections.pushing, given, prepared, splits) if sections.pushing else None
             settings = sections.method.model_copy(update=self.suited(prepared, splits, pushing))

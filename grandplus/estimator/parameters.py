@@ -27,6 +27,8 @@ from grandplus.runtime.errors import ArgumentError, GrandPlusError
 from grandplus.runtime.validation import Section, validated
 
 AnySection = TypeVar("AnySection", bound=Section)
+# What to set for a method that takes no weights or direction of edges.
+PLAIN_EDGES = {"to_ignore": 'set edge_weights="ignore"', "both_ways": 'set direction="both"'}
 _VALUE = re.compile(r"\b(?:gfpush|train)\.([a-z_]+)=(True|False|[0-9.e+-]*[0-9])")  # as advice has it
 _PREFIX = re.compile(r"\b(preprocess|gfpush|train|infer)\.(?=[a-z_]+\b)")
 
