@@ -123,7 +123,7 @@ def test_listed_nodes_count_as_labelled(checkout, capsys):
     ("arguments", "message"),
     [
         (["0"], r"budget is 0; expected a whole number from 1 to 10,000"),
-        (["5", "--labelled", "no.txt"], r"no.txt: can't be read: No such file or directory; expected a file with one id .*"),
+        (["5", "--labelled", "no.txt"], r"no.txt: can't be read: No such file or directory; expected a file with .*"),
         (["5", "--labelled", "ids.txt"], r"ids.txt: there is no node n77; expected an id .*"),
         (["5", "--out", "ids.txt"], r"ids.txt: is there already; choose another name, or remove it first"),
         (["5", "--features", "adjacency"], r"--features is given without a file; expected it beside files .*"),
