@@ -45,8 +45,8 @@ class TwoLayers(nn.Module):
 
     @property
     def weights(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """W⁰ (d, h) and W¹ (h, C), on the CPU."""
-        first, second = (layer.weight.detach().cpu().T.numpy() for layer in (self.first, self.second))
+        """W⁰ (d, h) and W¹ (h, C), on the CPU, in C order: else each block of nodes would turn them anew."""
+        first, second = (layer.weight.detach().cpu().T.contiguous().numpy() for layer in (self.first, self.second))
         return first, second
 
 
