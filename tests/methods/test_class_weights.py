@@ -35,7 +35,7 @@ PLAIN = {"lr": 0.01, "weight_decay": 0.0}
 DETERMINISTIC = {
     "grandplus": {"dropnode": 0.0, "dropout_input": 0.0, "dropout_hidden": 0.0, "lambda_max": 0.0, "max_epochs": 20},
     "grand": {"dropnode": 0.0, "dropout_input": 0.0, "dropout_hidden": 0.0, "lambda_max": 0.0, "epochs": 20},
-    "gcnii": {"dropout": 0.0, "layers": 4, "weight_decay_convolutions": 0.0, "epochs": 20},
+    "gcnii": {"dropout": 0.0, "layers": 4, "weight_decay_convolutions": 0.0, "epochs": 12},
     "sgc": {"epochs": 20},
 }
 
