@@ -88,15 +88,10 @@ REASONS: dict[tuple[str, str], str] = {
     "over 3 trials",
     ("gcnii", "cora"): "these are few trials; the first ten have 85.1 ± 0.6 "
     "(`dvc exp run -S model=gcnii -S dataset=cora -S trials=10`)",
-    (
-        "gcnii",
-        "citeseer",
-    ): "trials differ much; with the same settings DGL's example has 73.3 ± 0.6, and grax 73.0 ± 1.0",
-    (
-        "appnp",
-        "cora",
-    ): "its authors' settings are for Cora-ML; PGL's benchmark has 84.6 with weight decay 5e-4, 200 epochs "
-    "and the least validation loss, DGL's example 83.7",
+    ("gcnii", "citeseer"): "trials differ much; with the same settings DGL's example has 73.3 ± 0.6, "
+    "and grax 73.0 ± 1.0",
+    ("appnp", "cora"): "its authors' settings are for Cora-ML; PGL's benchmark has 84.6 with weight decay 5e-4, "
+    "200 epochs and the least validation loss, DGL's example 83.7",
     ("gbp", "citeseer"): "its authors' edges keep 124 self-citations, which are worth 0.4 points "
     "(`python -m experiments.compared.loops`); the rest is not explained",
     ("graphsaint", "citeseer"): _SEARCHED,

@@ -143,9 +143,10 @@ class Model(protocol.Model):
             It needs more memory than ``GRANDPLUS_MEMORY`` allows, or more disk than there is.
         """
         hidden, plan = self.embed(graph), self.plan(graph)
+        _, second = self.network.weights  # once, as each call turns both
         logits = np.empty((len(hidden), len(self.classes)), np.float32)
         for nodes in blocks_of(len(hidden)):
-            multiply(hidden[nodes], self.network.weights[1], logits[nodes])
+            multiply(hidden[nodes], second, logits[nodes])
         return to_probabilities(propagate_symmetric(graph, logits, weights=ONE_STEP, columns=plan.columns))
 
     def embed(self, graph: Graph, shared: None = None) -> NDArray[np.float32]:
