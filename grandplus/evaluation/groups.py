@@ -14,7 +14,7 @@ QUANTILE_GROUPS = 10  # at most, between quantiles
 
 
 def accuracy_of_groups(
-    values: Sequence[NDArray[Any]], edges: NDArray[Any], correct: Sequence[NDArray[np.bool_]]
+    values: Sequence[NDArray[Any]], edges: NDArray[Any], correct: Sequence[NDArray[np.bool_]], overlap: float = 0.0
 ) -> list[dict[str, float]]:
     """Accuracy of nodes of similar value, as means over trials.
 
@@ -27,6 +27,8 @@ def accuracy_of_groups(
         upper edge too.
     correct : sequence of ndarray of bool, shape (n,)
         For each trial, whether the node's prediction is right.
+    overlap : float
+        Of splits that are drawn anew for each trial, as of `over_trials`.
 
     Returns
     -------
@@ -51,7 +53,7 @@ def accuracy_of_groups(
         nodes, right = count[:, number], hits[:, number]
         low, high = _plain(edges[number]), _plain(edges[number + 1])
         group = {"low": low, "high": high, "nodes": round(float(nodes.mean()), 1)}
-        groups.append(group | over_trials((right[nodes > 0] / nodes[nodes > 0]).tolist()))
+        groups.append(group | over_trials((right[nodes > 0] / nodes[nodes > 0]).tolist(), overlap=overlap))
     return groups
 
 

@@ -20,8 +20,8 @@ PARTS = {
 # What stands beside the mean of a metric that spreads.
 SPREAD = {
     "std": "its standard deviation over trials (divisor n - 1): how much one training differs from another",
-    "ci95": "half-width of the 95 % t interval of the mean: how well these trials determine it. A single trial has "
-    "neither",
+    "ci95": "half-width of the 95 % t interval of the mean: how well these trials determine it. It is wider where "
+    "splits are drawn anew for each trial, as these share nodes. A single trial has neither",
 }
 
 

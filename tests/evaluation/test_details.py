@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from runs import NODES, run
 
+from grandplus.evaluation.details import overlaps_of
 from grandplus.evaluation.groups import accuracy_of_groups
 from grandplus.evaluation.statistics import over_trials
 
@@ -20,8 +21,9 @@ def of_run():
 
 def test_details_agree_with_the_metrics(of_run):
     details, metrics = of_run.details, of_run.metrics
-    for part in ("test", "val"):
-        assert over_trials(details["accuracy"][part]) == pytest.approx(metrics[part]["accuracy"], abs=2e-6)
+    for part, overlap in overlaps_of(details).items():
+        expected = over_trials(details["accuracy"][part], overlap=overlap)
+        assert expected == pytest.approx(metrics[part]["accuracy"], abs=2e-6)
     assert details["reliability"]["before"]["ece"] == metrics["test"]["ece"]["mean"]
     assert details["reliability"]["after"]["ece"] == metrics["test"]["ece"]["calibrated"]
     confusion = np.array(details["confusion"])
@@ -84,6 +86,13 @@ def test_accuracy_of_groups_by_the_definition(trials):
             expected.append({"low": low, "high": high, "nodes": nodes} | over_trials(shares))
     found = accuracy_of_groups(values, np.array(edges), correct)
     assert found == [pytest.approx(group) for group in expected]
+
+
+def test_splits_that_are_drawn_widen_the_interval_of_each_group():
+    values, correct = [np.zeros(2)] * 2, [np.array([True, True]), np.array([True, False])]
+    [narrow], [wide] = (accuracy_of_groups(values, np.array([0, 1]), correct, overlap) for overlap in (0.0, 0.25))
+    assert wide["ci95"] / narrow["ci95"] == pytest.approx((1 + 2 * 0.25) ** 0.5)
+    assert (wide["mean"], wide["std"]) == (narrow["mean"], narrow["std"])
 
 
 def test_nodes_without_a_value_count_nowhere():

@@ -1,4 +1,6 @@
+import functools
 import json
+import operator
 import warnings
 
 import numpy as np
@@ -212,16 +214,23 @@ def test_the_difference_to_the_best_baseline_is_taken_trial_by_trial():
     assert content["label_propagation"]["test"]["accuracy"]["mean"] == 0.9
 
 
-def test_splits_that_are_drawn_widen_the_interval_of_the_difference_as_between_two_runs():
-    """Differences are .1, 0 and .1."""
+def test_splits_that_are_drawn_widen_the_intervals_of_means_and_of_the_difference():
+    """Accuracies are .7, .8 and .9; differences .1, 0 and .1."""
     trials, baselines = [right(7), right(8), right(9)], of_baselines(0.6, 0.8, 0.8)
-    found = summarize(trials, CLASSES, baselines=baselines, overlap=0.25)
+    overlaps = {"val": 0.5, "test": 0.25}
+    found = summarize(trials, CLASSES, baselines=baselines, overlaps=overlaps)
     interval = paired([0.7, 0.8, 0.9], [0.6, 0.8, 0.8], overlap=0.25).interval
     assert found["baselines"]["difference"]["ci95"] == pytest.approx((interval.high - interval.low) / 2, abs=1e-6)
     fixed = summarize(trials, CLASSES, baselines=baselines)
-    wider = found["baselines"].pop("difference")["ci95"] / fixed["baselines"].pop("difference")["ci95"]
-    assert wider == pytest.approx((1 + 3 * 0.25) ** 0.5, rel=1e-5)
-    assert found == fixed  # no other interval is that of a difference
+    widened = {
+        "test": ("test", "accuracy"),
+        "baseline": ("baselines", "majority", "test", "accuracy"),
+        "difference": ("baselines", "difference"),
+    }
+    for name, path in widened.items():
+        wide, narrow = (functools.reduce(operator.getitem, path, content) for content in (found, fixed))
+        assert wide.pop("ci95") / narrow.pop("ci95") == pytest.approx((1 + 3 * 0.25) ** 0.5, rel=1e-5), name
+    assert found["test"]["accuracy"] == fixed["test"]["accuracy"]  # mean and std are as they were
 
 
 def test_without_test_nodes_the_difference_is_that_of_validation():

@@ -3,7 +3,8 @@
 Source: J. Klicpera, A. Bojchevski, S. Günnemann. Predict then Propagate: Graph Neural Networks meet Personalized
 PageRank. ICLR 2019. An MLP gives H = ReLU(XW⁰)W¹; the logits are Z⁽ᴷ⁾ of Z⁽⁰⁾ = H, Z⁽ᵏ⁺¹⁾ = (1 − α)ÂZ⁽ᵏ⁾ + αH (its
 Eq. 5 and 6), with dropout of both layers' inputs and, anew at every step, of Â's entries. As in the authors' program,
-gasteigerjo/ppnp, the validation's loss by which training ends has the weight decay's part in it.
+gasteigerjo/ppnp, the validation's loss by which training ends has the weight decay's part in it. First weights are
+Glorot's, as in its TensorFlow version, which their paper used; its PyTorch version has those of PyTorch.
 """
 
 from __future__ import annotations
@@ -77,6 +78,8 @@ class APPNP(nn.Module):
         self.dropout = settings.dropout
         self.first = InputLinear(width, settings.hidden, bias=False)
         self.second = nn.Linear(settings.hidden, classes, bias=False)
+        for layer in (self.first, self.second):
+            nn.init.xavier_uniform_(layer.weight)
         self.propagation = Propagation(settings.order, settings.alpha, settings.dropout)
 
     def forward(self, x: Tensor | SparseInput, adjacency: SparseInput) -> Tensor:
