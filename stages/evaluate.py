@@ -21,7 +21,7 @@ from grandplus.runtime.storage import finished_whole
 
 def work(settings: Settings) -> None:
     from grandplus.evaluation.baselines.table import load_scores
-    from grandplus.evaluation.details import details, overlaps_of
+    from grandplus.evaluation.details import details, overlap_of
     from grandplus.evaluation.diagnosis.facts import facts_of_run
     from grandplus.evaluation.diagnosis.finding import lines_of, to_json
     from grandplus.evaluation.diagnosis.rules import diagnose
@@ -53,7 +53,7 @@ def work(settings: Settings) -> None:
     ensemble = load_ensemble(PREDICTIONS / "predictions.parquet", decision)
     l1_error = None if rows is None else rows.l1_error
     of_run = {"l1_error": l1_error, "ensemble": ensemble, "baselines": baselines, "rankings": rankings}
-    metrics = summarize(predictions, classes, overlaps=overlaps_of(content), **of_run)
+    metrics = summarize(predictions, classes, overlap=overlap_of(content), **of_run)
     _write(REPORTS / "metrics.json", _json(metrics))
     list_reports()
     print("diagnosis:", *lines_of(findings), sep="\n  ")

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from project import ROOT
 
 from grandplus.evaluation.baselines.table import BaselineScore
-from grandplus.evaluation.details import details, overlaps_of
+from grandplus.evaluation.details import details, overlap_of
 from grandplus.evaluation.summary import summarize
 from grandplus.graph.adjacency import build_adjacency
 from grandplus.graph.drawing import make_splits
@@ -67,6 +67,6 @@ def _run(name: str, settings: Settings, changed: dict[str, Any], skill: float, c
     content = details(run, changed, graph=graph, splits=splits, rows=rows if with_rows else None, **given)
     l1_error = rows.l1_error if with_rows else None
     baselines = [BaselineScore(trial, "label_propagation", 0.5, 0.45) for trial in range(settings.trials)]
-    overlaps = overlaps_of(content)
-    metrics = summarize(predictions, classes, l1_error=l1_error, baselines=baselines, overlaps=overlaps)
+    overlap = overlap_of(content)
+    metrics = summarize(predictions, classes, l1_error=l1_error, baselines=baselines, overlap=overlap)
     return Run(name, content, metrics, TOOK)

@@ -88,7 +88,7 @@ def details(
             "after": _reliability([trial.calibrated for trial in judged], correct),
         },
     }
-    overlap = overlaps_of(content)[part]
+    overlap = overlap_of(content)
     content["by_degree"] = accuracy_of_groups(degrees, powers_of_two(degrees), correct, overlap)
     content["node_scores"] = NodeScores.of(nodes, correct, graph.labels).to_json()
     if rows is not None:
@@ -97,8 +97,8 @@ def details(
     return content
 
 
-def overlaps_of(details: Mapping[str, Any]) -> dict[str, float]:
-    """The overlap of a run's splits (see `overlap_of_splits`): of its training nodes and those of each scored part.
+def overlap_of(details: Mapping[str, Any]) -> float:
+    """The overlap of a run's splits (see `overlap_of_splits`): of its training nodes and those that it is judged by.
 
     Parameters
     ----------
@@ -107,22 +107,18 @@ def overlaps_of(details: Mapping[str, Any]) -> dict[str, float]:
 
     Returns
     -------
-    dict
-        By part; 0 if all trials have the same split.
+    float
+        0 if all trials have the same split.
 
     Examples
     --------
-    >>> parts = {"train": 160, "val": 240, "test": 7250}
-    >>> content = {"splits": ["3f", "a0"], "parts": parts, "accuracy": {"val": [0.9, 0.8], "test": [0.8, 0.8]}}
-    >>> overlaps_of(content) == {"val": 160 / 240, "test": 160 / 7250}
-    True
-    >>> overlaps_of(content | {"splits": ["3f", "3f"]})
-    {'val': 0.0, 'test': 0.0}
+    >>> content = {"splits": ["3f", "a0"], "parts": {"train": 160, "test": 7250}, "judged_by": "test"}
+    >>> overlap_of(content) == 160 / 7250, overlap_of(content | {"splits": ["3f", "3f"]})
+    (True, 0.0)
     """
-    nodes, same = details["parts"], len(set(details["splits"])) == 1
-    return {
-        part: 0.0 if same else overlap_of_splits(train=nodes["train"], test=nodes[part]) for part in details["accuracy"]
-    }
+    if len(set(details["splits"])) == 1:
+        return 0.0
+    return overlap_of_splits(train=details["parts"]["train"], test=details["parts"][details["judged_by"]])
 
 
 def _of_edges(adjacency: Adjacency) -> dict[str, str]:

@@ -24,7 +24,7 @@ def summarize(
     ensemble: ScoredEnsemble | None = None,
     baselines: Sequence[BaselineScore] | None = None,
     rankings: Mapping[str, Sequence[Ranking]] | None = None,
-    overlaps: Mapping[str, float] | None = None,
+    overlap: float = 0.0,
 ) -> dict[str, Any]:
     """Compute all metrics of a run.
 
@@ -42,9 +42,9 @@ def summarize(
         What cheap classifiers come to in each of the trials.
     rankings : mapping, optional
         How each trial ranks its nodes, by part; see `grandplus.evaluation.scored.load_rankings`.
-    overlaps : mapping, optional
-        By part, of splits that are drawn anew for each trial; see `grandplus.evaluation.details.overlaps_of`. They
-        widen the intervals of means and of the difference to the best baseline, as they do between two runs.
+    overlap : float
+        Of splits that are drawn anew for each trial; see `grandplus.evaluation.details.overlap_of`. It widens the
+        intervals of means and of the difference to the best baseline, as it does between two runs.
 
     Returns
     -------
@@ -65,10 +65,9 @@ def summarize(
     for part in scored.keys() & (rankings or {}).keys():
         pairs = zip(scored[part], (rankings or {})[part], strict=True)
         scored[part] = [trial._replace(ranking=ranking) for trial, ranking in pairs]
-    shared = dict(overlaps or {})
-    content = {part: _measured(part, trials, shared.get(part, 0.0)) for part, trials in scored.items()}
+    content = {part: _measured(part, trials, overlap) for part, trials in scored.items()}
     if baselines is not None:
-        content["baselines"] = _compared(baselines, judged, scored[judged], shared)
+        content["baselines"] = _compared(baselines, judged, scored[judged], overlap)
     if l1_error is not None:
         content["rows"] = _measured("rows", [l1_error])
     if ensemble is not None:
@@ -78,14 +77,14 @@ def summarize(
 
 
 def _compared(
-    baselines: Sequence[BaselineScore], part: str, trials: Sequence[Scored], overlaps: Mapping[str, float]
+    baselines: Sequence[BaselineScore], part: str, trials: Sequence[Scored], overlap: float
 ) -> dict[str, Any]:
     """The baselines, and what the run has more than the best of them in each trial."""
-    content = summarize_baselines(baselines, overlaps)
+    content = summarize_baselines(baselines, overlap=overlap)
     others = accuracies_of(baselines, content.get("best", ""), part)
     if len(others) == len(trials):
         leads = [float(trial.correct.mean()) - other for trial, other in zip(trials, others, strict=True)]
-        content |= _measured("baselines", leads, overlaps.get(part, 0.0))
+        content |= _measured("baselines", leads, overlap)
     return content
 
 

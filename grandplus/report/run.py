@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from grandplus.evaluation.details import overlaps_of
+from grandplus.evaluation.details import overlap_of
 from grandplus.evaluation.diagnosis.finding import Finding
 from grandplus.evaluation.node_scores import NodeScores
 from grandplus.methods import registry
@@ -97,7 +97,7 @@ class Run:
     @property
     def overlap(self) -> float:
         """Of splits that are drawn anew for each trial; 0 if all trials have the same one."""
-        return overlaps_of(self.details)[self.details["judged_by"]]
+        return overlap_of(self.details)
 
 
 def matrix_of(settings: dict[str, Any]) -> str:

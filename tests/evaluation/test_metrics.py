@@ -217,8 +217,7 @@ def test_the_difference_to_the_best_baseline_is_taken_trial_by_trial():
 def test_splits_that_are_drawn_widen_the_intervals_of_means_and_of_the_difference():
     """Accuracies are .7, .8 and .9; differences .1, 0 and .1."""
     trials, baselines = [right(7), right(8), right(9)], of_baselines(0.6, 0.8, 0.8)
-    overlaps = {"val": 0.5, "test": 0.25}
-    found = summarize(trials, CLASSES, baselines=baselines, overlaps=overlaps)
+    found = summarize(trials, CLASSES, baselines=baselines, overlap=0.25)
     interval = paired([0.7, 0.8, 0.9], [0.6, 0.8, 0.8], overlap=0.25).interval
     assert found["baselines"]["difference"]["ci95"] == pytest.approx((interval.high - interval.low) / 2, abs=1e-6)
     fixed = summarize(trials, CLASSES, baselines=baselines)

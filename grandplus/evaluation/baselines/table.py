@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -89,15 +89,15 @@ def load_scores(folder: Path | str) -> list[BaselineScore]:
     return [BaselineScore(**line) for line in table.to_pylist()]
 
 
-def summarize_baselines(scores: Sequence[BaselineScore], overlaps: Mapping[str, float] | None = None) -> dict[str, Any]:
+def summarize_baselines(scores: Sequence[BaselineScore], *, overlap: float = 0.0) -> dict[str, Any]:
     """The means over trials.
 
     Parameters
     ----------
     scores : sequence of BaselineScore
         At least one.
-    overlaps : mapping, optional
-        By part, of splits that are drawn anew for each trial, as of `over_trials`.
+    overlap : float
+        Of splits that are drawn anew for each trial, as of `over_trials`.
 
     Returns
     -------
@@ -118,7 +118,7 @@ def summarize_baselines(scores: Sequence[BaselineScore], overlaps: Mapping[str, 
         for part in ("test", "val"):
             values = accuracies_of(scores, name, part)
             if values:
-                content[name][part] = {"accuracy": over_trials(values, overlap=(overlaps or {}).get(part, 0.0))}
+                content[name][part] = {"accuracy": over_trials(values, overlap=overlap)}
     validated = [name for name in names if "val" in content[name]]
     if validated:
         content["best"] = max(validated, key=lambda name: np.mean(accuracies_of(scores, name, "val")))
