@@ -33,7 +33,7 @@ def test_a_good_graph_earns_no_remark(checkout, monkeypatch):
     [
         ({"alike": 1}, "remark    edges hardly join nodes of the same class: 0.00 % of "),
         ({"alike": 3, "constant": True}, "remark    all 240 nodes have the same features; try preprocess.features=one"),
-        ({"alike": 3, "few": True}, "remark    class 3 has fewer than 5 nodes to validate on; try more labelled nodes"),
+        ({"alike": 3, "few": True}, "remark    class 3 has fewer than 5 nodes to validate on (3); try more labelled"),
     ],
 )
 def test_each_rule_that_needs_no_training(checkout, monkeypatch, graph, words):

@@ -75,14 +75,12 @@ def small_classes(facts: GraphFacts) -> Remark | None:
         for part in ("train", "val")
     }
     unseen, small = (fewest["train"] == 0), fewest["val"] < FEW_VALIDATION_NODES
-    said = [
-        f"{_listed(names, where)} {says}"
-        for where, says in (
-            (unseen, "has no node to train on"),
-            (small, f"has fewer than {FEW_VALIDATION_NODES} nodes to validate on"),
-        )
-        if where.any()
-    ]
+    said = []
+    if unseen.any():
+        said.append(f"{_listed(names, unseen)} has no node to train on")
+    if small.any():
+        counts = ", ".join(map(str, fewest["val"][small][:LISTED_CLASSES]))
+        said.append(f"{_listed(names, small)} has fewer than {FEW_VALIDATION_NODES} nodes to validate on ({counts})")
     if not said:
         return None
     return "; ".join(said), "more labelled nodes of it, or joining it with another class"
