@@ -198,7 +198,7 @@ def test_weights_are_refused_unless_they_are_to_be_ignored():
     plain = small(max_epochs=3).fit(adjacency, X, y)
     ignoring = small(max_epochs=3, edge_weights="ignore").fit(weighted, X, y)
     assert ignoring.predict_proba().tobytes() == plain.predict_proba().tobytes()
-    with pytest.raises(ArgumentError, match="has edge_weight or edge_attr; expected edges without weights"):
+    with pytest.raises(ArgumentError, match="has edge_weight; expected edges without weights"):
         small().fit(data(edge_weight=torch.ones(3)))
 
 

@@ -82,6 +82,10 @@ def test_weights_and_a_direction_change_predictions_and_later_graphs_have_them_t
             {"edge_weights": "use", "direction": "out", "graph": nx.Graph([(0, 1, {"weight": 2})])},
             "none of its edges has one",
         ),
+        (
+            {"edge_weights": "use", "graph": SimpleNamespace(edge_index=[[0], [1]], edge_weight=[2], edge_attr=[3])},
+            "has edge_weight and edge_attr; expected the weights in one of them; set the other to None",
+        ),
     ],
 )
 def test_what_is_wrong_is_told(weighted, change, words):

@@ -197,7 +197,7 @@ def weighted(weight: float) -> Any:
         (sp.csr_array(0.5 * DENSE), 'weight 0.5; .*; say edge_weights="use", or "ignore" to count every edge once'),
         (-DENSE, "has an edge of weight -1"),
         (weighted(3), "graph: the edge of 0 and 1 has a weight; expected edges without weights"),
-        (SimpleNamespace(edge_index=RING, edge_weight=np.ones(4)), "the graph has edge_weight or edge_attr"),
+        (SimpleNamespace(edge_index=RING, edge_weight=np.ones(4)), "the graph has edge_weight; expected edges without"),
     ],
 )
 def test_weights_are_refused_unless_they_are_to_be_ignored(graph, words):
