@@ -72,7 +72,7 @@ def details(
     facts = {key: value for key, value in graph.facts.items() if key != "format_version"}
     facts["mean_degree"] = round(len(graph.adjacency.indices) / graph.adjacency.nodes, 2)
     facts |= _of_edges(graph.adjacency)
-    content = {
+    content: dict[str, Any] = {
         "run": dict(run),
         "changed": dict(changed),
         "graph": facts,

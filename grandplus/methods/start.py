@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from torch import nn
@@ -10,7 +11,7 @@ from grandplus.graph.fitted import FittedFeatures
 from grandplus.methods.files import load_model
 from grandplus.methods.protocol import Model, Task
 from grandplus.methods.registry import name_of
-from grandplus.runtime.errors import ArgumentError
+from grandplus.runtime.errors import ArgumentError, ArtifactError
 
 
 def begin(network: nn.Module, task: Task, settings: Any) -> None:
@@ -28,13 +29,15 @@ def begin(network: nn.Module, task: Task, settings: Any) -> None:
     Raises
     ------
     ArgumentError
-        The model is of another method or classes, takes other features, or has other layers.
-    ArtifactError
-        Its file is missing or damaged.
+        The model's file is damaged, or it is of another method or classes, takes other features, or has other layers.
     """
     if task.start is None:
         return
-    model = load_model(task.start)
+    try:
+        model = load_model(task.start)
+    except ArtifactError as error:  # whose path may be that of a copy
+        found, fix = f"{Path(task.start).name} {error.found}", "name a run or a folder whose models are whole"
+        raise ArgumentError(found, where="train.from", expected=error.expected, fix=fix) from None
     try:
         _check_method(model, settings)
         _check_graph(model, task)

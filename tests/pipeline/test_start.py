@@ -115,6 +115,13 @@ def test_a_model_that_does_not_fit_names_the_trial(base):
         train(base, "after", str(base / "before"), hidden=7)
 
 
+def test_a_damaged_model_is_named_as_its_run_has_it(base):
+    model_file(base / "before", 1).write_bytes(b"other")
+    found = "trial 1: train.from: trial-00001.safetensors is no readable model: "
+    with pytest.raises(GrandPlusError, match=re.escape(found) + ".*; name a run or a folder whose models are whole"):
+        train(base, "after", str(base / "before"))
+
+
 @pytest.mark.parametrize(
     ("name", "trials", "message"),
     [
