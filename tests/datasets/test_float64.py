@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from scipy import sparse
 
-from grandplus.datasets.arrays.checks import features_of
+from grandplus.datasets.arrays.features import features_of
 from grandplus.datasets.in_memory.inputs import inputs_of
 from grandplus.datasets.tables.feature_files import read
 from grandplus.graph.fitted import FittedFeatures

@@ -9,7 +9,7 @@ import pytest
 from processes import CHECKOUT
 from stages_in_process import make_graph_folders, run_stage
 
-from grandplus.datasets.arrays import checks as arrays
+from grandplus.datasets.arrays import edges as arrays
 from grandplus.graph import adjacency as adjacencies
 from grandplus.graph.graph import Graph
 from grandplus.pipeline.settings import Settings, load_settings

@@ -19,7 +19,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from scipy import sparse
 
-from grandplus.datasets.arrays.checks import check_compressed, described
+from grandplus.datasets.arrays.matrices import check_compressed, described
 from grandplus.datasets.arrays.memory import check_declared
 from grandplus.datasets.arrays.npz import MAX_COMPRESSION
 from grandplus.runtime.errors import GrandPlusError

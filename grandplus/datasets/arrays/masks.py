@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from grandplus.datasets.arrays.checks import described
+from grandplus.datasets.arrays.matrices import described
 from grandplus.runtime.errors import GrandPlusError
 
 

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from grandplus.datasets.arrays.checks import NPY_DAMAGE, check_compressed, described
+from grandplus.datasets.arrays.files import NPY_DAMAGE
+from grandplus.datasets.arrays.matrices import check_compressed, described
 from grandplus.datasets.arrays.unpickle import load_pickled
 from grandplus.runtime import environment
 from grandplus.runtime.errors import GrandPlusError

@@ -9,7 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from grandplus.datasets.account import Account, FileAccount, zero_weights
-from grandplus.datasets.arrays.checks import edges_of, features_of, labels_of
+from grandplus.datasets.arrays.edges import edges_of
+from grandplus.datasets.arrays.features import features_of
+from grandplus.datasets.arrays.labels import labels_of
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import Source
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from grandplus.datasets.account import OF_EDGES, Account, FileAccount
-from grandplus.datasets.arrays.checks import LARGEST_FEATURE, raise_no_feature
+from grandplus.datasets.arrays.features import LARGEST_FEATURE, raise_no_feature
 from grandplus.datasets.attributed.graph import (
     NUMBERS,
     VECTORS,

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from grandplus.datasets.account import Account, FileAccount
-from grandplus.datasets.arrays.checks import pick
+from grandplus.datasets.arrays.files import pick
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import Reading, Source
 from grandplus.datasets.tables.classes import class_numbers

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from grandplus.datasets.arrays.checks import pick
+from grandplus.datasets.arrays.files import pick
 from grandplus.datasets.arrays.npz import CSR_PARTS, check_npz, keys_of, read_csr, read_npz
 from grandplus.datasets.arrays.numbered import Part, numbered_graph
 from grandplus.datasets.raw import RawGraph

@@ -12,7 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grandplus.datasets.account import Account, FileAccount, zero_weights
-from grandplus.datasets.arrays.checks import described, edges_of, features_of, labels_of
+from grandplus.datasets.arrays.edges import edges_of
+from grandplus.datasets.arrays.features import features_of
+from grandplus.datasets.arrays.labels import labels_of
+from grandplus.datasets.arrays.matrices import described
 from grandplus.datasets.arrays.npz import check_npz, keys_of, read_npz, read_scipy_npz
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import Reading, Source

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from grandplus.datasets.arrays.checks import has_one_of_each, pick, read_npy
+from grandplus.datasets.arrays.files import has_one_of_each, pick, read_npy
 from grandplus.datasets.arrays.npz import read_scipy_npz
 from grandplus.datasets.arrays.numbered import Part, numbered_graph
 from grandplus.datasets.raw import RawGraph

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 from pathlib import Path
 
-from grandplus.datasets.arrays.checks import has_one_of_each, pick
+from grandplus.datasets.arrays.files import has_one_of_each, pick
 from grandplus.datasets.arrays.numbered import Part, numbered_graph
 from grandplus.datasets.arrays.unpickle import load_pickle
 from grandplus.datasets.raw import RawGraph

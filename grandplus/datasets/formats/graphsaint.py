@@ -16,8 +16,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from grandplus.datasets.account import Account, FileAccount, zero_weights
-from grandplus.datasets.arrays.checks import by_role, edges_of, features_of, labels_of, raise_multi_label, read_npy
+from grandplus.datasets.arrays.edges import edges_of
+from grandplus.datasets.arrays.features import features_of
+from grandplus.datasets.arrays.files import by_role, read_npy
 from grandplus.datasets.arrays.json_files import read_json_object
+from grandplus.datasets.arrays.labels import labels_of, raise_multi_label
 from grandplus.datasets.arrays.npz import read_scipy_npz
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import Reading, Source

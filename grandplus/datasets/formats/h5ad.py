@@ -17,7 +17,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from grandplus.datasets.account import Account, FileAccount, zero_weights
-from grandplus.datasets.arrays.checks import edges_of, features_of, pick
+from grandplus.datasets.arrays.edges import edges_of
+from grandplus.datasets.arrays.features import features_of
+from grandplus.datasets.arrays.files import pick
 from grandplus.datasets.arrays.hdf5 import member, opened, read_array, read_sparse, read_strings, text_of
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import Reading, Source

@@ -20,8 +20,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from grandplus.datasets.account import Account, FileAccount
-from grandplus.datasets.arrays.checks import check_compressed, described, edges_of, features_of, labels_of
+from grandplus.datasets.arrays.edges import edges_of
+from grandplus.datasets.arrays.features import features_of
+from grandplus.datasets.arrays.labels import labels_of
 from grandplus.datasets.arrays.mat import Variable, read_variable, variables_of
+from grandplus.datasets.arrays.matrices import check_compressed, described
 from grandplus.datasets.attributed.beside import reading_beside
 from grandplus.datasets.attributed.graph import AttributedGraph
 from grandplus.datasets.attributed.matrices import matrix_graph, read_matrix_beside

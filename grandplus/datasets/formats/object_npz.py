@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from grandplus.datasets.arrays.checks import pick
+from grandplus.datasets.arrays.files import pick
 from grandplus.datasets.arrays.npz import check_npz, keys_of, read_npz_object
 from grandplus.datasets.arrays.numbered import Part, numbered_graph
 from grandplus.datasets.raw import RawGraph

@@ -20,13 +20,10 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from grandplus.datasets.account import Account, FileAccount
-from grandplus.datasets.arrays.checks import (
-    by_role,
-    described,
-    features_of,
-    labels_of,
-    raise_multi_label,
-)
+from grandplus.datasets.arrays.features import features_of
+from grandplus.datasets.arrays.files import by_role
+from grandplus.datasets.arrays.labels import labels_of, raise_multi_label
+from grandplus.datasets.arrays.matrices import described
 from grandplus.datasets.arrays.npz import check_npz, keys_of, read_npz
 from grandplus.datasets.edge_weights import raise_several, raise_weighted, weights_read
 from grandplus.datasets.raw import RawGraph

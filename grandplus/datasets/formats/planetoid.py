@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from grandplus.datasets.account import Account, FileAccount
-from grandplus.datasets.arrays.checks import features_of, raise_multi_label
+from grandplus.datasets.arrays.features import features_of
+from grandplus.datasets.arrays.labels import raise_multi_label
 from grandplus.datasets.arrays.unpickle import load_pickle
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import Reading, Source

@@ -18,8 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grandplus.datasets.account import Account, FileAccount
-from grandplus.datasets.arrays.checks import described, features_of, labels_of, pick
+from grandplus.datasets.arrays.features import features_of
+from grandplus.datasets.arrays.files import pick
+from grandplus.datasets.arrays.labels import labels_of
 from grandplus.datasets.arrays.masks import splits_of
+from grandplus.datasets.arrays.matrices import described
 from grandplus.datasets.arrays.memory import check_declared
 from grandplus.datasets.edge_weights import raise_several, raise_weighted, weights_read
 from grandplus.datasets.raw import RawGraph

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from grandplus.datasets.arrays.checks import read_npy
+from grandplus.datasets.arrays.files import read_npy
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import Source
 from grandplus.graph.features import csr_of

@@ -16,8 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grandplus.datasets.account import Account, FileAccount
-from grandplus.datasets.arrays.checks import features_of, labels_of, pick
+from grandplus.datasets.arrays.features import features_of
+from grandplus.datasets.arrays.files import pick
 from grandplus.datasets.arrays.json_files import read_json_object
+from grandplus.datasets.arrays.labels import labels_of
 from grandplus.datasets.arrays.masks import splits_of
 from grandplus.datasets.raw import RawGraph
 from grandplus.datasets.source import Reading, Source

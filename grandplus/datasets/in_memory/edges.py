@@ -10,7 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from grandplus.datasets.arrays.checks import described, edges_of
+from grandplus.datasets.arrays.edges import edges_of
+from grandplus.datasets.arrays.matrices import described
 from grandplus.datasets.edge_weights import check_has_weights
 from grandplus.datasets.in_memory.arrays import as_matrix
 from grandplus.datasets.in_memory.attributes import is_igraph, is_networkx

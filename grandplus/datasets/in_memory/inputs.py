@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from grandplus.datasets.arrays.checks import features_of
+from grandplus.datasets.arrays.features import features_of
 from grandplus.datasets.in_memory.edges import EdgeReader
 from grandplus.datasets.in_memory.frames import is_frame
 from grandplus.datasets.in_memory.ids import NodeIds

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from grandplus.datasets.arrays.checks import raise_multi_label
+from grandplus.datasets.arrays.labels import raise_multi_label
 from grandplus.datasets.source import Source
 from grandplus.datasets.tables.class_names import WHOLE, class_names, unmatched
 from grandplus.datasets.tables.spellings import without_spelling

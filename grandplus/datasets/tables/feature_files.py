@@ -18,7 +18,8 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from scipy import sparse
 
-from grandplus.datasets.arrays.checks import LARGEST_FEATURE, features_of, raise_no_feature, read_npy
+from grandplus.datasets.arrays.features import LARGEST_FEATURE, features_of, raise_no_feature
+from grandplus.datasets.arrays.files import read_npy
 from grandplus.datasets.arrays.json_files import read_json_object
 from grandplus.datasets.arrays.npz import read_scipy_npz
 from grandplus.datasets.tables.ids import as_numpy, first_repeated, ids_of, rows_of, same_type

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from grandplus.datasets.arrays.checks import LARGEST_FEATURE
+from grandplus.datasets.arrays.features import LARGEST_FEATURE
 from grandplus.datasets.tables.label_column import may_hold_classes
 from grandplus.datasets.tables.numbers import (
     COMMA,

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from grandplus.datasets.arrays.checks import labels_of
+from grandplus.datasets.arrays.labels import labels_of
 from grandplus.datasets.in_memory.labels import numbered_labels
 from grandplus.datasets.source import Reading, Source
 from grandplus.datasets.tables.class_names import UNKNOWN, class_names
