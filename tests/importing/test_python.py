@@ -157,7 +157,7 @@ def test_masks(checkout):
         (
             data(edge_attr=np.ones(NODES)),
             {},
-            "edge_weight; expected edges without weights; say edge_weights=",
+            "edge_attr; expected edges without weights; say edge_weights=",
         ),
         (2 * ring(), {"y": Y}, "adjacency: has an edge of weight 2"),
         (data(x=None), {}, "the data has no features"),
