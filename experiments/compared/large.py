@@ -132,7 +132,7 @@ def measure(case: Case, tell: Tell) -> None:
     settings = case.settings(1)
     folder = graph_folder(settings)
     graph, splits = Graph.load(folder), Splits.load(folder)
-    trials_at_once(graph, splits.of(0), settings.train)
+    trials_at_once(graph, splits.of(0), settings)
     with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
         begun, validated = time.monotonic(), list[float]()
         rows = _rows(settings, graph, splits, Path(scratch))

@@ -26,8 +26,6 @@ def table(rows: list[Note]) -> str:
         for model in PAPER_LARGE:
             own = [row for row in rows if (row["dataset"], row["model"]) == (dataset, model)]
             paper = _published(PAPER_LARGE[model][dataset])
-            if not own:
-                lines.append(f"| {dataset} | | {SYSTEMS[model]} | | | | | | | {paper} | not run |")
             own.sort(key=lambda row: float(row["scale"]))
             for row in own:
                 seconds = " | ".join(row[part] for part in PARTS)
@@ -38,7 +36,9 @@ def table(rows: list[Note]) -> str:
                     else f"{float(row['memory']) / 1024:.1f} |"
                 )
                 of_case = f"{dataset} | {row['scale']} | {SYSTEMS[model]} | {seconds} | {together} | {scores}"
-                lines.append(f"| {of_case} | {paper if row is own[-1] else ' | '} | {row['ended']} |")
+                lines.append(f"| {of_case} | {paper if row['scale'] == '1' else ' | '} | {row['ended']} |")
+            if not any(row["scale"] == "1" for row in own):
+                lines.append(f"| {dataset} | 1 | {SYSTEMS[model]} | | | | | | | {paper} | not run |")
     return "\n".join([*lines, "", legends.LARGE])
 
 

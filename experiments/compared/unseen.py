@@ -67,15 +67,17 @@ def make(file: Path, models: list[str], graphs: list[str], trials: int, *, longe
 
 def _by_default(file: Path, own: Case, trials: int, longest: float) -> str:
     """Complete a system's trials; why it has none or one, where that is so."""
+    settings = own.settings(trials)
+    folder = graph_folder(settings)
+    graph, split = Graph.load(folder), Splits.load(folder).of(0)
     try:
-        folder = graph_folder(own.settings(trials))
-        trials_at_once(Graph.load(folder), Splits.load(folder).of(0), own.settings(trials).train)
-        seconds = seconds_of(complete(file, own, 1))
-        if seconds > longest:
-            return f"left at one trial, which takes {seconds:.0f} seconds"
-        complete(file, own, trials)
+        trials_at_once(graph, split, settings)
     except GrandPlusError as error:
         return f"refused: {error.found}"
+    seconds = seconds_of(complete(file, own, 1))
+    if seconds > longest:
+        return f"left at one trial, which takes {seconds:.0f} seconds"
+    complete(file, own, trials)
     return ""
 
 

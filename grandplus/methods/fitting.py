@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from grandplus.methods.protocol import Task, Trained
-from grandplus.methods.registry import method_of, name_of
+from grandplus.methods.registry import check_edges, method_of, name_of
 from grandplus.methods.settings import MethodSettings
 
 
@@ -31,6 +31,14 @@ def fit(task: Task, settings: MethodSettings, **options: Any) -> Trained:
     ArgumentError
         The settings are of no method, or the task lacks what the method needs.
     GrandPlusError
-        The model can't be trained.
+        The method does not take the graph's edges as they are, or the model can't be trained.
     """
-    return method_of(name_of(settings)).fit(task, settings, **options)
+    name, adjacency = name_of(settings), task.graph.adjacency
+    check_edges(
+        name,
+        weighted=adjacency.weights is not None,
+        directed=not adjacency.symmetric,
+        to_ignore='make the adjacency with weights="ignore"',
+        both_ways='make it with direction="both"',
+    )
+    return method_of(name).fit(task, settings, **options)

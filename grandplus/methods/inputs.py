@@ -47,7 +47,7 @@ class SparseInput:
 
     def dropped(self, share: float) -> SparseInput:
         """Dropout of the stored values; a 0 stays 0 whether it is dropped or not."""
-        return replace(self, matrix=_with_values(self.matrix, dropout(self.matrix.values(), share, True)))
+        return replace(self, matrix=with_values(self.matrix, dropout(self.matrix.values(), share, True)))
 
     def __matmul__(self, dense: Tensor) -> Tensor:
         out: Tensor = _Product.apply(self, dense)  # type: ignore[no-untyped-call]
@@ -202,10 +202,11 @@ class _Product(torch.autograd.Function):
     @staticmethod
     def backward(context: Any, gradient: Tensor) -> tuple[None, Tensor]:
         x = context.x
-        return None, _with_values(x.transposed, x.matrix.values()[x.order]) @ gradient
+        return None, with_values(x.transposed, x.matrix.values()[x.order]) @ gradient
 
 
-def _with_values(matrix: Tensor, values: Tensor) -> Tensor:
+def with_values(matrix: Tensor, values: Tensor) -> Tensor:
+    """A sparse CSR matrix with the entries of another one, and other values."""
     return torch.sparse_csr_tensor(
         matrix.crow_indices(), matrix.col_indices(), values, matrix.shape, check_invariants=False
     )

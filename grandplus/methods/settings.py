@@ -34,6 +34,7 @@ class GraphSize(NamedTuple):
     classes: int
     stored: int  # values of the features that are in memory: of dense ones all, of sparse ones those other than 0
     watched: int = 0  # nodes that are trained on or validated; 0 as long as that isn't known
+    top_k: int = 0  # entries of a row of Π; 0 likewise
 
     @classmethod
     def of(cls, graph: Graph, split: Split | None = None) -> Self:

@@ -15,7 +15,7 @@ from grandplus.graph.splits import Split, Splits
 from grandplus.methods.protocol import Task
 from grandplus.methods.registry import method_of
 from grandplus.methods.remaining import Estimate
-from grandplus.methods.settings import GraphSize, MethodSettings
+from grandplus.methods.settings import GraphSize
 from grandplus.pipeline.finished import Finished
 from grandplus.pipeline.folders import history_file, model_file
 from grandplus.pipeline.live import Live, Watch
@@ -62,7 +62,7 @@ def train_trials(
     """
     device = environment.device()
     alone = device == "cuda" or environment.scheduler()  # one after another, or each on a machine of its own
-    at_most = 1 if alone else trials_at_once(Graph.load(graph), Splits.load(graph).of(0), settings.train)
+    at_most = 1 if alone else trials_at_once(Graph.load(graph), Splits.load(graph).of(0), settings)
     missing = [trial for trial in range(settings.trials) if not model_file(out, trial).exists()]
     if finished:
         missing = _not_found(missing, finished, settings.trials, out)
@@ -112,7 +112,7 @@ def threads_of_trials(trials: int, at_once: int, cores: int) -> list[int]:
     return [cores // at_once] * (trials - last) + [cores // last for _ in range(last)]
 
 
-def trials_at_once(graph: Graph, split: Split, settings: MethodSettings) -> int:
+def trials_at_once(graph: Graph, split: Split, settings: Settings) -> int:
     """How many trials may be trained side by side within ``GRANDPLUS_MEMORY``.
 
     Parameters
@@ -120,21 +120,20 @@ def trials_at_once(graph: Graph, split: Split, settings: MethodSettings) -> int:
     graph : Graph
     split : Split
         Of a trial.
-    settings : MethodSettings
-        Of the method that is trained.
+    settings : Settings
 
     Raises
     ------
     GrandPlusError
         Not even one.
     """
-    size = GraphSize.of(graph, split)
-    each = settings.training_memory(size)
+    size = GraphSize.of(graph, split)._replace(top_k=settings.gfpush.top_k)
+    each = settings.train.training_memory(size)
     budget = environment.memory()
     if each <= budget:
         return budget // each
     found = f"training would need {size_text(each)} of memory, and may use {size_text(budget)}"
-    ways = [*settings.to_save_memory(sparse=size.sparse), "set GRANDPLUS_MEMORY higher if the machine has more"]
+    ways = [*settings.train.to_save_memory(sparse=size.sparse), "set GRANDPLUS_MEMORY higher if the machine has more"]
     raise GrandPlusError(found, fix=", or ".join(ways))
 
 

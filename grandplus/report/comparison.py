@@ -218,7 +218,7 @@ def compare_runs(runs: Sequence[Run], *, with_first: bool = False) -> tuple[list
             "run dvc repro evaluate, or the experiment again"
         )
     of_first = sum(pair.first == 0 for pair in comparisons)
-    if any(pair.too_few and not replace(pair, comparisons=of_first).too_few for pair in comparisons):
+    if of_first and any(pair.too_few and not replace(pair, comparisons=of_first).too_few for pair in comparisons):
         many = f"{len(comparisons)} comparisons at once take more trials than there are"
         notes.append(f"{many}: --with {runs[0].name} makes the {of_first} with it alone")
     single = [run.name for run in runs if len(run.accuracy) == 1]

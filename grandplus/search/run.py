@@ -50,7 +50,7 @@ def search(dataset: str, matrix: str, trials: dict[str, int], model: str = OWN_M
     workers = environment.workers()
     prepared = prepare(case, SEEDS)
     graph, split = prepared.graph, prepared.splits.of(0)
-    trials_at_once(graph, split, prepared.settings.train)
+    trials_at_once(graph, split, prepared.settings)
     database = STORE.absolute() / f"search-{name}.db"
     with locked(database.with_suffix(".lock")), pools.processes(workers) as pool:
         outcome: results.Outcome = {}

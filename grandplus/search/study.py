@@ -142,7 +142,7 @@ def validation(seed: int, case: Case) -> float | str:
     torch.set_num_threads(1)
     prepared = prepare(case, SEEDS)
     split = prepared.splits.of(seed)
-    trials_at_once(prepared.graph, split, prepared.settings.train)  # what is lacking for now is no trait of the values
+    trials_at_once(prepared.graph, split, prepared.settings)  # what is lacking for now is no trait of the values
     try:
         trained = train_blind(prepared, split, seed)
     except GrandPlusError as error:

@@ -1,9 +1,9 @@
 """FastGCN: two graph convolutions, of which the second is estimated from sampled neighbours.
 
 Source: J. Chen, T. Ma, C. Xiao. FastGCN: Fast Learning with Graph Convolutional Networks via Importance Sampling. ICLR
-2018. The logits are Â ReLU(ÂXW⁰)W¹. As in the authors' program, ÂX is computed once, so only the sums over the hidden
-layer are sampled; there is no bias. That program knows the graph of the training nodes alone, which has
-next to no edge where a few nodes a class are labelled; here the whole graph is sampled.
+2018. The logits are Â ReLU(ÂXW⁰)W¹. As in the authors' program for a graph of which all is known, ÂX is computed once,
+so only the sums over the hidden layer are sampled; there is no bias; and the validation's loss by which training ends
+has the weight decay's part in it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,18 @@ from grandplus.methods.losses import supervised_loss
 from grandplus.methods.protocol import Task, Trained
 from grandplus.methods.start import begin
 from grandplus.methods.stopping import RisingLoss
-from grandplus.methods.training import Watch, adam, batches, seeded, train, trained, watched_nodes, weights_of
+from grandplus.methods.training import (
+    Watch,
+    adam,
+    batches,
+    decay_penalty,
+    labels_of,
+    seeded,
+    train,
+    trained,
+    watched_nodes,
+    weights_of,
+)
 from grandplus.methods.two_layers import TwoLayers, to_probabilities
 from grandplus.propagation.columns import propagate_symmetric
 from grandplus.propagation.plan import Plan, plan
@@ -56,7 +67,7 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
         The loss is no longer finite.
     """
     graph, nodes, device = task.graph, task.split.train, torch.device(task.device)
-    neighbourhoods, labels = Neighbourhoods(graph.adjacency), torch.from_numpy(np.asarray(graph.labels)[nodes])
+    neighbourhoods, labels = Neighbourhoods(graph.adjacency), labels_of(task, nodes)
     weights, needed = weights_of(task, settings), neighbourhoods.of(watched_nodes(task))
     propagated = propagate_some(graph, neighbourhoods, needed)
     unsampled = neighbourhoods.part(watched_nodes(task), needed, np.ones(len(needed)))
@@ -78,7 +89,7 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
                 inputs = input_of(propagated[np.searchsorted(needed, sampled)], device)
                 optimizer.zero_grad()
                 logits = network(inputs, sparse_input(part, device))
-                loss = supervised_loss(logits, labels[batch].to(device), weights)
+                loss = supervised_loss(logits, labels[batch], weights)
                 loss.backward()  # type: ignore[no-untyped-call]
                 optimizer.step()
                 losses.append(loss.item())
@@ -91,6 +102,7 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
             evaluate=lambda: network(*watched),
             settings=settings,
             stopping=RisingLoss(settings.window, recent=2),
+            penalty=lambda: decay_penalty(optimizer),
             watch=watch,
         )
         network.first.store_by_outputs()

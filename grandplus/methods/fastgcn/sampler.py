@@ -39,7 +39,7 @@ class Neighbourhoods:
 
     def of(self, nodes: Nodes) -> Nodes:
         """The nodes (b,) and their neighbours, each once, ascending: int64 (u,)."""
-        found = np.empty(int(self.adjacency.degrees[nodes].sum()), np.int64)
+        found = np.empty(int(self.adjacency.degrees_of(nodes).sum()), np.int64)
         count = _find(self.adjacency.indptr, self.adjacency.indices, nodes, self._place, found)
         self._place[found[:count]] = -1
         return np.sort(found[:count])
@@ -47,7 +47,7 @@ class Neighbourhoods:
     def part(self, nodes: Nodes, columns: Nodes, scale: NDArray[np.float64]) -> Any:
         """Rows (b,) and columns (u,) of Â, with each column multiplied by its scale: float32 (b, u), scipy CSR."""
         self._place[columns] = np.arange(len(columns))
-        most = int(self.adjacency.degrees[nodes].sum())
+        most = int(self.adjacency.degrees_of(nodes).sum())
         indptr, indices = np.zeros(len(nodes) + 1, np.int64), np.empty(most, np.int64)
         values, scale = np.empty(most), np.asarray(scale, np.float64)
         graph = self.adjacency.indptr, self.adjacency.indices

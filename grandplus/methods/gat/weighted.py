@@ -9,7 +9,7 @@ from torch import Tensor
 
 from grandplus.graph.adjacency import Adjacency
 from grandplus.methods.full_batch import normalized_matrix
-from grandplus.methods.inputs import csr_tensor, sparse_input
+from grandplus.methods.inputs import csr_tensor, sparse_input, with_values
 
 
 def weighted_sums(structure: Tensor, weights: Tensor, x: Tensor) -> Tensor:
@@ -62,7 +62,7 @@ class _WeightedSums(torch.autograd.Function):
     @staticmethod
     def backward(context: Any, gradient: Tensor) -> tuple[None, Tensor, Tensor]:
         structure, (weights, x) = context.structure, context.saved_tensors
-        zeros = _with_values(structure, torch.zeros_like(weights[:, 0]))
+        zeros = with_values(structure, torch.zeros_like(weights[:, 0]))
         of_weights = [
             torch.sparse.sampled_addmm(zeros, gradient[:, head], x[:, head].T, beta=0).values()
             for head in range(weights.shape[1])
@@ -72,10 +72,4 @@ class _WeightedSums(torch.autograd.Function):
 
 def _sums(structure: Tensor, weights: Tensor, x: Tensor) -> Tensor:
     by_head = weights.T.contiguous()
-    return torch.stack([_with_values(structure, values) @ x[:, head] for head, values in enumerate(by_head)], dim=1)
-
-
-def _with_values(structure: Tensor, values: Tensor) -> Tensor:
-    return torch.sparse_csr_tensor(
-        structure.crow_indices(), structure.col_indices(), values, structure.shape, check_invariants=False
-    )
+    return torch.stack([with_values(structure, values) @ x[:, head] for head, values in enumerate(by_head)], dim=1)

@@ -65,9 +65,12 @@ class Settings(MethodSettings):
         return self.dropout_input == 0 and not self.batchnorm
 
     def by_matrix(self, size: GraphSize) -> bool:
-        """Whether features are propagated by a dense Π, of n² values: where that takes fewer multiplications."""
+        """Whether features are propagated by a dense Π, of n² values: where that takes fewer multiplications.
+
+        As long as nobody knows how many values the features have, no.
+        """
         by_powers = self.order * (2 * size.edges + size.nodes) * size.features
-        return size.sparse and not self.batchnorm and size.stored * size.nodes < by_powers
+        return size.sparse and not self.batchnorm and 0 < size.stored * size.nodes < by_powers
 
     def parameters(self, features: int, classes: int) -> int:
         """How many values the network has, for features of this width."""

@@ -37,8 +37,7 @@ class Settings(MethodSettings):
 
     def training_memory(self, size: GraphSize) -> int:
         """Bytes that training one model takes at most: what is computed of all nodes in the rows that are validated."""
-        assert self.own_rows is not None
-        needed = min(size.nodes, size.watched * int(self.own_rows["top_k"]))
+        needed = min(size.nodes, size.watched * size.top_k)
         inputs = size.input_memory(2 * needed, size.stored / size.nodes)  # for validation, and for a batch
         activations = COPIES_OF_ACTIVATIONS * needed * (self.hidden + size.classes)
         values = COPIES_OF_PARAMETERS * self.parameters(size.features, size.classes) + activations
