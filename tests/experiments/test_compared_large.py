@@ -38,9 +38,22 @@ def test_after_a_small_graph_comes_the_full_one_and_then_smaller_ones_until_one_
     assert "| twin-mag-scholar-c | 0.1 | SGC |  |  |  |  | 3.0 | |  |  | not done after 900 seconds |" in text
     assert "| twin-mag-scholar-c | 1 | SGC |  |  |  |  | 3.0 | | > 24 h |  | not done after 900 seconds |" in text
     assert "| twin-mag-scholar-c | 1 | GRAND+ | 1.0 | 20.5 | 3.25 | 25 | 3.0 | 75.0 | 483 | 77.8 |  |" in text
-    assert "| twin-mag-scholar-c | | GBP | | | | | | | > 24 h |  | not run |" in text
+    assert "| twin-mag-scholar-c | 1 | GBP | | | | | | | > 24 h |  | not run |" in text
     assert len({line.count("|") for line in text.splitlines() if "|" in line}) == 1
     assert file.with_suffix(".png").stat().st_size > 1000
+
+
+def test_the_paper_s_figures_stand_beside_the_size_that_they_are_of():
+    row = dict.fromkeys((*large.KEY, *large.MEASURED), "1") | {"dataset": "twin-aminer-cs", "memory": "1024"}
+    done, refused = (
+        {"model": "graphsaint", "scale": "0.01", "ended": ""},
+        {"model": "sgc", "scale": "0.01", "ended": "no"},
+    )
+    text = table([row | done, row | refused])
+    assert "| twin-aminer-cs | 0.01 | GraphSAINT | 1 | 1 | 1 | 3 | 1.0 | 100.0 |  |  |  |" in text
+    assert "| twin-aminer-cs | 1 | GraphSAINT | | | | | | | 39 | 51.8 | not run |" in text
+    assert "| twin-aminer-cs | 0.01 | SGC | 1 | 1 | 1 |  | 1.0 | 100.0 | 9 | 50.2 | no |" in text
+    assert "| twin-aminer-cs | 1 | SGC |" not in text
 
 
 def test_what_was_measured_is_kept_as_long_as_the_limits_are_the_same(runs, tmp_path, capsys):

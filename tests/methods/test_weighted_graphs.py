@@ -111,3 +111,18 @@ def test_methods_say_which_edges_they_take(name):
         words = f"{name} takes no edges that count in one direction only; follow them both ways, or choose the method"
         with pytest.raises(GrandPlusError, match=words):
             check(weighted=False, directed=True)
+
+
+def test_training_from_python_refuses_edges_that_the_method_does_not_take():
+    plain, weights = small_graph(), sp.csr_array(dense_weights())
+    for options, words in (
+        ({"weights": "use"}, 'gat takes no weights of edges; make the adjacency with weights="ignore", or choose'),
+        (
+            {"direction": "out"},
+            'gat takes no edges that .* one direction only; make it with direction="both", or choose',
+        ),
+    ):
+        adjacency = Adjacency.of(sp.triu(weights, format="csr"), **options)
+        graph = Graph(adjacency, plain.features, plain.labels, plain.classes, plain.node_ids)
+        with pytest.raises(GrandPlusError, match=words):
+            fit(Task(graph, small_split(), None, seed=[0, 1]), settings_of("gat").Settings())

@@ -97,6 +97,13 @@ def test_runs_on_other_graphs_are_not_compared():
     assert found[0].comparisons == 1
 
 
+def test_a_first_run_that_nothing_is_compared_with_leaves_the_others_their_words():
+    runs = [fixed_splits(run(name, trials=trials)) for name, trials in (("one", 1), ("a", 3), ("b", 3))]
+    comparisons, notes = compare_runs(runs)
+    assert [(pair.first, pair.second, pair.too_few) for pair in comparisons] == [(1, 2, True)]
+    assert notes == ["one trial says nothing of differences: run one with more, as -S trials=10"]
+
+
 def test_one_trial_says_nothing():
     assert compare([[0.9], SCORES], [SAME[:1], SAME[:10]]) == []
     assert compare([SCORES], [SAME[:10]]) == []

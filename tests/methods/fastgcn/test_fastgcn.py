@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 from small_graph import CLASSES, NODES, WIDTH, normalized, small_graph, small_split, softmax, weights_of
 
+from grandplus.methods.fastgcn import method
 from grandplus.methods.fastgcn.method import Model, fit, propagate_some
 from grandplus.methods.fastgcn.sampler import Neighbourhoods
 from grandplus.methods.fastgcn.settings import Settings
@@ -78,11 +79,25 @@ def test_training_is_adam_on_the_gradient_by_hand(task):
 
 
 def test_it_ends_once_the_mean_of_two_losses_is_above_that_of_the_ten_before_the_last(task):
-    history = fit(task, Settings(lr=0.5, epochs=300)).history["val_loss"]
+    history = fit(task, Settings(lr=0.5, weight_decay=0, epochs=300)).history["val_loss"]
     assert len(history) < 300
     rule = RisingLoss(10, recent=2)
     assert [rule.update(0.0, loss).stop for loss in history].index(True) == len(history) - 1
     assert np.mean(history[-2:]) > np.mean(history[-11:-1])
+
+
+def test_the_rule_sees_the_loss_with_the_part_of_weight_decay(task, monkeypatch):
+    seen = []
+
+    class Recording(RisingLoss):
+        def update(self, accuracy, loss):
+            seen.append(loss)
+            return super().update(accuracy, loss)
+
+    monkeypatch.setattr(method, "RisingLoss", Recording)
+    trained = fit(task, Settings(epochs=5, weight_decay=0.1))
+    first, _ = weights_of(trained.model)
+    assert seen[-1] - trained.history["val_loss"][-1] == pytest.approx(0.05 * (first**2).sum(), rel=1e-4)
 
 
 def test_the_history_ends_with_the_model_that_is_kept(task):

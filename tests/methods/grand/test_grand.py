@@ -63,6 +63,7 @@ def test_the_kinds_are_chosen_where_they_are_exact(task):
     assert not powers.multiplies_first
     assert not powers.by_matrix(size)
     assert not matrix.by_matrix(GraphSize(nodes=19717, edges=44324, features=500, classes=3, stored=988031))
+    assert not matrix.by_matrix(size._replace(stored=0))  # as a card says, which doesn't know it
 
 
 def first_layer(task, settings, make):

@@ -10,6 +10,7 @@ from grandplus.methods.files import load_model
 from grandplus.methods.pprgo.method import Model, fit
 from grandplus.methods.pprgo.settings import Settings
 from grandplus.methods.protocol import Task
+from grandplus.methods.settings import GraphSize
 from grandplus.pipeline.settings import load_settings
 from grandplus.prediction.calibration import Calibration
 from grandplus.prediction.predictor import Predictor
@@ -165,6 +166,14 @@ def test_a_model_that_is_saved_and_loaded_gives_the_same_bytes(task, tmp_path):
 def test_parameters_are_those_of_both_layers(task):
     tensors = fit(task, Settings(epochs=1)).model.tensors().values()
     assert Settings().parameters(WIDTH, CLASSES) == sum(tensor.numel() for tensor in tensors)
+
+
+def test_memory_grows_with_the_entries_of_a_row():
+    """Of 50 watched nodes, 16 features in float32 and 4 values for each unit and class, up to all 10,000 nodes."""
+    size = GraphSize(nodes=10_000, edges=10**5, features=16, classes=4, stored=160_000, watched=50)
+    needed = [Settings(hidden=8).training_memory(size._replace(top_k=top_k)) for top_k in (32, 64, 200, 300)]
+    assert needed[1] - needed[0] == 50 * 32 * (2 * 16 * 4 + 4 * 4 * (8 + 4))
+    assert needed[3] == needed[2]
 
 
 def test_without_rows_it_says_so(task):
