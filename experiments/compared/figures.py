@@ -80,21 +80,15 @@ HALF_A_POINT, A_POINT = 0.5, 1.0
 _SEARCHED = "its authors have no settings for it, and no better ones were found on validation nodes"
 REASONS: dict[tuple[str, str], str] = {
     ("gcn", "citeseer"): "the paper's Table 2 has 71.3 for it, and PGL's benchmark 71.0",
-    ("gat", "cora"): "PGL's benchmark of the same settings has 83.4",
-    ("gat", "citeseer"): "it stops by accuracy alone, as its authors say of theirs (PetarV-/GAT, issue 14); PGL's "
-    "benchmark has 70.0, users of PyTorch Geometric 70.8",
     ("gat", "pubmed"): "PGL's benchmark has 77.2 with the same settings, users of PyTorch Geometric 78.5",
     ("fastgcn", "cora"): "theirs is of the program's defaults; here are its values for Cora, lr = 0.001 and 200 epochs",
-    ("fastgcn", "pubmed"): "the stopping rule ends training after some 26 epochs; train.window=1000 gives 77.4 ± 0.4 "
-    "over 3 trials",
     ("gcnii", "cora"): "these are few trials; the first ten have 85.1 ± 0.6 "
     "(`dvc exp run -S model=gcnii -S dataset=cora -S trials=10`)",
     ("gcnii", "citeseer"): "trials differ much; with the same settings DGL's example has 73.3 ± 0.6, "
     "and grax 73.0 ± 1.0",
-    ("appnp", "cora"): "its authors' settings are for Cora-ML; PGL's benchmark has 84.6 with weight decay 5e-4, "
-    "200 epochs and the least validation loss, DGL's example 83.7",
     ("gbp", "citeseer"): "its authors' edges keep 124 self-citations, which are worth 0.4 points "
     "(`python -m experiments.compared.loops`); the rest is not explained",
+    ("graphsaint", "cora"): _SEARCHED,
     ("graphsaint", "citeseer"): _SEARCHED,
     ("graphsaint", "pubmed"): _SEARCHED,
     ("pprgo", "pubmed"): f"{_SEARCHED}; self-loops are not the reason (`python -m experiments.compared.loops`)",
