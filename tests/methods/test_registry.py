@@ -7,10 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from small_graph import small_graph, small_split
 
 from grandplus import methods
 from grandplus.methods import protocol, registry
 from grandplus.methods.fitting import fit
+from grandplus.methods.protocol import Task
 from grandplus.methods.registry import NAMES, method_of, name_of, settings_of
 from grandplus.methods.settings import GraphSize, MethodSettings
 from grandplus.pipeline.settings import load_settings
@@ -36,8 +38,9 @@ def test_settings_say_which_method_trains(name, monkeypatch):
     settings, called = settings_of(name).Settings(), []
     assert name_of(settings) == name
     monkeypatch.setattr(method_of(name), "fit", lambda *arguments, **options: called.append((arguments, options)))
-    fit("task", settings, info={})
-    assert called == [(("task", settings), {"info": {}})]
+    task = Task(small_graph(), small_split(), None, seed=[0, 1])
+    fit(task, settings, info={})
+    assert called == [((task, settings), {"info": {}})]
 
 
 def test_settings_of_no_method_are_refused():

@@ -145,7 +145,7 @@ def test_classes_that_validation_lacks():
     train = np.arange(40)
     trials = [Labelled(train=train, val=VAL_NODES), Labelled(train=train, val=few)]
     found, advice = small_classes(facts(labelled=trials))
-    assert found == "class d has fewer than 5 nodes to validate on"
+    assert found == "class d has fewer than 5 nodes to validate on (4)"
     assert advice == "more labelled nodes of it, or joining it with another class"
     enough = VAL_NODES[(LABELS[VAL_NODES] != 3) | (np.cumsum(LABELS[VAL_NODES] == 3) <= 5)]
     assert not small_classes(facts(labelled=[trials[0], Labelled(train=train, val=enough)]))
