@@ -152,11 +152,11 @@ class EdgeReader:
 
     def _data(self, graph: Any) -> ReadEdges:
         held = [key for key in ("edge_weight", "edge_attr") if getattr(graph, key, None) is not None]
+        found = f"the graph has {' and '.join(held)}"
         if held and self.edge_weights is None:
-            raise ArgumentError(f"the graph has {' and '.join(held)}", expected=_UNWEIGHTED, fix=_SAY)
+            raise ArgumentError(found, expected=_UNWEIGHTED, fix=_SAY)
         if len(held) > 1 and self.edge_weights == "use":
-            found, fix = f"the graph has {' and '.join(held)}", "set the other to None"
-            raise ArgumentError(found, expected="the weights in one of them", fix=fix)
+            raise ArgumentError(found, expected="the weights in one of them", fix="set the other to None")
         edges, weights = self._list(as_matrix(graph.edge_index, "edge_index")), None
         if held and self.edge_weights == "use":
             values = np.asarray(as_matrix(getattr(graph, held[0]), held[0]))
