@@ -16,6 +16,7 @@ from grandplus.pipeline.inference import infer_trials
 from grandplus.pipeline.rows import make_rows
 from grandplus.pipeline.settings import Settings
 from grandplus.pipeline.trials import train_trials
+from grandplus.runtime.storage import remove_unfinished
 
 
 def make_graph_folders(settings: Settings, base: Path) -> None:
@@ -30,7 +31,7 @@ def make_graph_folders(settings: Settings, base: Path) -> None:
 
 
 def run_stage(stage: str, settings: Settings, base: Path, out: Path) -> None:
-    """gfpush, train or infer into ``out``, from base/graph, base/gfpush and base/train."""
+    """gfpush, train or infer into ``out``, from base/graph, base/gfpush and base/train; `output` ends them alike."""
     out.mkdir(exist_ok=True)
     if stage == "gfpush":
         nodes = Splits.load(base / "graph").needing_rows()
@@ -40,3 +41,4 @@ def run_stage(stage: str, settings: Settings, base: Path, out: Path) -> None:
         train_trials(base / "graph", base / "gfpush", out, settings, live=base / "live.json")
     else:
         infer_trials(base / "graph", base / "train", out)
+    remove_unfinished(out)

@@ -20,7 +20,7 @@ from grandplus.pipeline.settings import Settings
 from grandplus.runtime import pools
 from grandplus.runtime.digests import remembered
 from grandplus.runtime.errors import ArtifactError
-from grandplus.runtime.storage import key_of, scratch
+from grandplus.runtime.storage import key_of, remove_unfinished, scratch
 from grandplus.runtime.sums import SUMS, files_below, read_sums, sha256, write_sums
 
 DATA = Path("data")
@@ -58,6 +58,7 @@ def output(stage: str, settings: Settings, *, sums: bool = True, **more: Any) ->
     read = read_stage(stage, settings)
     with scratch(stage, _key(read, settings, more), read.outputs[0]) as folder:
         yield folder
+        remove_unfinished(folder)  # left by a cluster's worker that died; another one has done its task
         if sums:
             names = sorted(files_below(folder) - {SUMS})
             digests = pools.map_threads(sha256, [folder / name for name in names])

@@ -103,8 +103,7 @@ def scratch(name: str, key: str, target: Path) -> Iterator[Path]:
         with path_in_errors(folder):
             _restore(target)
             folder.mkdir(exist_ok=True)
-            for unfinished in folder.rglob("*.partial"):
-                unfinished.unlink()
+            remove_unfinished(folder)
             yield folder
         _publish(folder, target)
 
@@ -132,6 +131,18 @@ def finished_whole(file: Path, *, alone: bool = False) -> Iterator[Path]:
             os.replace(partial, file)
         finally:
             partial.unlink(missing_ok=True)
+
+
+def remove_unfinished(folder: Path) -> None:
+    """Remove what writers that died have left of `finished_whole` files.
+
+    Parameters
+    ----------
+    folder : Path
+        Nobody writes to it any more, but for a cluster's worker that is out of reach.
+    """
+    for unfinished in folder.rglob("*.partial"):
+        unfinished.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -68,6 +68,15 @@ def test_what_was_written_is_found(folder):
     assert marked(folder) == set()
 
 
+def test_what_a_dead_worker_left_is_neither_listed_nor_kept(folder):
+    with output("first", load_settings(ROOT)) as made:
+        (made / "a.npy").write_bytes(b"one")
+        (made / "raw").mkdir()
+        (made / "raw" / "c.0123abcd.partial").write_bytes(b"thr")
+    assert checked(folder) == {"a.npy": SHA256["a.npy"]}
+    assert {file.name for file in files_in(folder)} == {"a.npy", SUMS}
+
+
 @pytest.mark.skipif(not shutil.which("sha256sum"), reason="there is no sha256sum")
 def test_the_list_is_as_sha256sum_takes_it(folder):
     assert subprocess.run(["sha256sum", "--check", "--strict", SUMS], cwd=folder).returncode == 0
