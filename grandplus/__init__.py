@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from grandplus.runtime.dense_products import choose_kernels
+from grandplus.runtime.library_kernels import choose_kernels
 
 __version__ = "0.2.0"
 _HOME = {

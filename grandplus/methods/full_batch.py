@@ -164,7 +164,7 @@ def fit_full_batch(
             steps.step()
             return loss.item()
 
-        course = train(
+        training = train(
             network,
             task,
             epoch=epoch,
@@ -174,7 +174,7 @@ def fit_full_batch(
             penalty=lambda: decay_penalty(steps) if with_penalty else 0.0,
             watch=watch,
         )
-    return trained(model, task, settings, course, info, network=network, width=width)
+    return trained(model, task, settings, training, info, network=network, width=width)
 
 
 def normalized(adjacency: Adjacency) -> Tensor:

@@ -15,14 +15,15 @@ from torch import Tensor, nn
 from grandplus.graph.features import Features
 from grandplus.graph.graph import Graph
 from grandplus.graph.grown import GrownGraph
+from grandplus.kernels.dense import multiply_dense
 from grandplus.propagation.rows import Rows
 from grandplus.runtime import pools
 
 ROWS_AT_ONCE = 8192
 STEPS = 2**16  # of a random number of 16 bits
 
-with warnings.catch_warnings():  # PyTorch says once a process that sparse CSR is in beta: now
-    warnings.simplefilter("ignore")
+with warnings.catch_warnings():  # PyTorch says so once a process: now
+    warnings.filterwarnings("ignore", "Sparse CSR tensor support is in beta state", UserWarning)
     torch.sparse_csr_tensor([0], [], [], (0, 0), check_invariants=False)
 
 
@@ -166,18 +167,17 @@ def multiply(features: Features, weight: NDArray[np.float32], out: NDArray[np.fl
     out : float32 (n, h)
         Where the result goes.
     """
-    dense = torch.from_numpy(weight)
 
     def of_block(start: int) -> None:
         end = min(start + ROWS_AT_ONCE, len(out))
         if not sp.issparse(features):
-            out[start:end] = (torch.tensor(features[start:end]) @ dense).numpy()
+            multiply_dense(features[start:end], weight, out[start:end])
             return
         first, last = int(features.indptr[start]), int(features.indptr[end])
         indptr = (features.indptr[start : end + 1] - first).astype(np.int32)
         # Copies, as PyTorch warns of arrays that can't be written to.
         indices, data = features.indices[first:last].copy(), features.data[first:last].copy()
-        ids, starts, shares = (torch.from_numpy(array) for array in (indices, indptr, data))
+        dense, ids, starts, shares = (torch.from_numpy(array) for array in (weight, indices, indptr, data))
         # A sum of weighted rows is an embedding bag. Its kernel prefetches, as the table is larger than the cache.
         part = torch.embedding_bag(dense, ids, starts, False, 0, False, shares, include_last_offset=True)[0]
         out[start:end] = part.numpy()

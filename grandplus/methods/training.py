@@ -24,7 +24,7 @@ Watch: TypeAlias = Callable[[Scores], None] | None
 
 
 @dataclass(frozen=True)
-class Course:
+class Training:
     """How a training went.
 
     Attributes
@@ -49,7 +49,7 @@ def train(
     stopping: Stopping,
     penalty: Callable[[], float] = lambda: 0.0,
     watch: Watch = None,
-) -> Course:
+) -> Training:
     """Train to the end, and put the weights that the rule keeps into the network.
 
     Parameters
@@ -106,11 +106,11 @@ def train(
     if kept:
         network.load_state_dict(kept)
     network.eval()
-    return Course(history, {"steps": step + 1, **outcome})
+    return Training(history, {"steps": step + 1, **outcome})
 
 
 def trained(
-    model: type[Model], task: Task, settings: Any, course: Course, info: dict[str, Any] | None, **own: Any
+    model: type[Model], task: Task, settings: Any, training: Training, info: dict[str, Any] | None, **own: Any
 ) -> Trained:
     """What training leaves.
 
@@ -120,15 +120,15 @@ def trained(
         The method's model.
     task : Task
     settings : MethodSettings
-    course : Course
+    training : Training
     info : dict or None
         What else to note in the model.
     **own
         The attributes that this model has beside those of all models.
     """
-    graph, noted = task.graph, {**(info or {}), **course.outcome}
+    graph, noted = task.graph, {**(info or {}), **training.outcome}
     common: Any = {"settings": settings, "preprocessing": graph.fitted.to_json(), "info": noted}
-    return Trained(model(classes=graph.classes, **common, **own), course.history)
+    return Trained(model(classes=graph.classes, **common, **own), training.history)
 
 
 def labels_of(task: Task, nodes: NDArray[np.int64]) -> Tensor:

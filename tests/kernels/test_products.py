@@ -6,6 +6,7 @@ import numba
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from rounding import nearest
 
 from grandplus.kernels.products import multiply_rows
 
@@ -37,10 +38,3 @@ def test_each_addition_is_rounded_once(pairs, width):
     out = np.empty((1, width), np.float32)
     multiply(np.array([0, len(pairs)], np.int32), indices, data, 0, 1, np.repeat(table[:, None], width, axis=1), out)
     np.testing.assert_array_equal(out, total)
-
-
-def nearest(exact):
-    """The float32 next to a fraction, the even one of two."""
-    guess = np.float32(float(exact))
-    near = [guess, np.nextafter(guess, np.float32(np.inf)), np.nextafter(guess, np.float32(-np.inf))]
-    return min(near, key=lambda value: (abs(Fraction(float(value)) - exact), int(value.view(np.int32)) & 1))

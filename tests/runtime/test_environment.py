@@ -29,7 +29,7 @@ from grandplus.runtime.errors import GrandPlusError
 # What DVC, git and the operating system say is read where they are used.
 READERS = {
     "grandplus/pipeline/git_identity.py",
-    "grandplus/runtime/dense_products.py",
+    "grandplus/runtime/library_kernels.py",
     "grandplus/runtime/environment.py",
     "grandplus/runtime/supervision.py",
     "grandplus/pipeline/queue.py",

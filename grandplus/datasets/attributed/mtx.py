@@ -160,7 +160,7 @@ def _numbers(header: Header, file: Path) -> NDArray[np.float64]:
         return np.empty((0, width))
     try:
         with open_text(file) as stream, warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of empty lines
+            warnings.filterwarnings("ignore", "Input line|loadtxt: input contained no data", UserWarning)
             for _ in range(header.above):
                 stream.readline()
             text = io.TextIOWrapper(stream, encoding="latin1")

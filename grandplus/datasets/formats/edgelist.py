@@ -103,7 +103,8 @@ def _parsed(text: str) -> dict[str, Any] | None:
     """The dictionary that a text writes; None if it writes none."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of backslashes
+            for category in (SyntaxWarning, DeprecationWarning):  # of backslashes; which one, depends on Python
+                warnings.simplefilter("ignore", category)
             value = ast.literal_eval(text)
     except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
         return None

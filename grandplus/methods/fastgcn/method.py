@@ -95,7 +95,7 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
                 losses.append(loss.item())
             return sum(losses)
 
-        course = train(
+        training = train(
             network,
             task,
             epoch=epoch,
@@ -106,7 +106,7 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
             watch=watch,
         )
         network.first.store_by_outputs()
-    return trained(Model, task, settings, course, info, network=network)
+    return trained(Model, task, settings, training, info, network=network)
 
 
 def propagate_some(graph: Graph, neighbourhoods: Neighbourhoods, nodes: NDArray[np.int64]) -> Features:

@@ -71,7 +71,7 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
                 losses.append(loss.item())
             return sum(losses)
 
-        course = train(
+        training = train(
             network,
             task,
             epoch=epoch,
@@ -81,7 +81,7 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
             watch=watch,
         )
     width = int(task.graph.features.shape[1])
-    return trained(Model, task, settings, course, info, network=network, width=width)
+    return trained(Model, task, settings, training, info, network=network, width=width)
 
 
 class GBP(nn.Module):

@@ -72,7 +72,7 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
             adam.step()
             return loss.item()
 
-        course = train(
+        training = train(
             network,
             task,
             epoch=epoch,
@@ -82,7 +82,7 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
             watch=watch,
         )
     width = int(task.graph.features.shape[1])
-    return trained(Model, task, settings, course, info, network=network, width=width)
+    return trained(Model, task, settings, training, info, network=network, width=width)
 
 
 class GRAND(nn.Module):

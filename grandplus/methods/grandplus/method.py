@@ -30,7 +30,7 @@ from grandplus.methods.losses import consistency_loss, supervised_loss
 from grandplus.methods.protocol import Scores, Task, Trained
 from grandplus.methods.scores import decisive_scores, part_scores
 from grandplus.methods.start import begin
-from grandplus.methods.training import weights_of
+from grandplus.methods.training import seeded, weights_of
 from grandplus.runtime.errors import ArgumentError, GrandPlusError
 
 LONGEST_CONSTANT = 2  # times the patience: how long validation accuracy may stay the same
@@ -85,9 +85,8 @@ def _train(
 ) -> tuple[MLP, dict[str, list[float]], int]:
     """The MLP of the best validation, the scores of each one by name, and how many steps there were."""
     split, device, labels = task.split, task.device, np.asarray(task.graph.labels)
-    rng, history = np.random.default_rng(task.seed), list[Scores]()
-    with torch.random.fork_rng(devices=[0] if device == "cuda" else []):
-        torch.manual_seed(int(rng.integers(2**63)))
+    history = list[Scores]()
+    with seeded(task) as rng:
         mlp = MLP(int(task.graph.features.shape[1]), len(task.graph.classes), settings).to(device)
         begin(mlp, task, settings)
         compute: Any = backend(task, settings, mlp, rng)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from typing import Any, Protocol, cast
 
 import numpy as np
@@ -11,6 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from grandplus.kernels.dense import multiply_dense
 from grandplus.methods.grandplus.settings import Settings
 
 SMALLEST_NORM = 1e-12  # of rows, as in torch.nn.functional.normalize
@@ -108,8 +110,8 @@ class MLP(nn.Module):
         self.row_norm = settings.row_norm
         self.dropouts = [settings.dropout_input] + [settings.dropout_hidden] * (settings.layers - 1)
         # Before a sparse product only dropout may stand, which keeps zeros zero.
-        first = nn.Linear if settings.embed or self.row_norm or self.norms else SparseLinear
-        kinds = [first, *[nn.Linear] * (settings.layers - 1)]
+        first = Linear if settings.embed or self.row_norm or self.norms else SparseLinear
+        kinds = [first, *[Linear] * (settings.layers - 1)]
         self.linears = nn.ModuleList(kind(*ends) for kind, ends in zip(kinds, itertools.pairwise(widths), strict=True))
 
     @property
@@ -165,6 +167,16 @@ class MLP(nn.Module):
         return layer_input(hidden, norm, relu=number > 0, row_norm=self.row_norm, dropout=self.dropouts[number])
 
 
+class Linear(nn.Linear):
+    """xWᵀ + b of dense inputs; without a gradient on the CPU it has the same bits on every processor."""
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """(b, out) of inputs (b, in)."""
+        if _is_portable(inputs):
+            return _product(inputs, self.weight.T, self.bias)
+        return super().forward(inputs)
+
+
 class SparseLinear(nn.Module):
     """xW + b with W of (in, out), of which a sparse x touches only the rows that it needs.
 
@@ -180,7 +192,8 @@ class SparseLinear(nn.Module):
 
     def forward(self, inputs: Inputs) -> Tensor:
         """(b, out) of inputs (b, in)."""
-        return torch.cat([inputs @ block for block in self.blocks], dim=1) + self.bias
+        multiply = _product if is_dense(inputs) and _is_portable(cast(Tensor, inputs)) else operator.matmul
+        return torch.cat([multiply(inputs, block) for block in self.blocks], dim=1) + self.bias
 
 
 class Embedding(nn.Module):
@@ -283,6 +296,18 @@ def sparse_tensor(matrix: Any) -> Tensor:
 def is_dense(inputs: Inputs) -> bool:
     """Whether inputs are a dense tensor."""
     return isinstance(inputs, Tensor) and inputs.layout is torch.strided
+
+
+def _is_portable(inputs: Tensor) -> bool:
+    """Whether `multiply_dense` takes the place of PyTorch's product, which rounds as the processor's kernels do."""
+    return inputs.device.type == "cpu" and inputs.dtype is torch.float32 and not torch.is_grad_enabled()
+
+
+def _product(x: Any, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """xW + b of dense inputs on the CPU, without a gradient."""
+    out = np.empty((len(x), weight.shape[1]), np.float32)
+    parts = x.numpy(), weight.detach().numpy(), out, None if bias is None else bias.detach().numpy()
+    return torch.from_numpy(multiply_dense(*parts))
 
 
 def _initial(inputs: int, *shape: int) -> Tensor:

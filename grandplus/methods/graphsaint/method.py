@@ -73,7 +73,7 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
         def epoch() -> float:
             return sum(step(network, optimizer, batches.following(), settings.clip) for _ in range(steps)) / steps
 
-        course = train(
+        training = train(
             network,
             task,
             epoch=epoch,
@@ -82,7 +82,7 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
             stopping=Patience(0, watched="accuracy", kept="accuracy"),
             watch=watch,
         )
-    return trained(Model, task, settings, course, info, network=network, width=width)
+    return trained(Model, task, settings, training, info, network=network, width=width)
 
 
 class Batch(NamedTuple):

@@ -101,7 +101,7 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
                 losses.append(loss.item())
             return sum(losses)
 
-        course = train(
+        training = train(
             network,
             task,
             epoch=epoch,
@@ -111,7 +111,7 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
             watch=watch,
         )
         network.first.store_by_outputs()
-    return trained(Model, task, settings, course, info, network=network, weights=rows.info.weights)
+    return trained(Model, task, settings, training, info, network=network, weights=rows.info.weights)
 
 
 class Inputs(NamedTuple):

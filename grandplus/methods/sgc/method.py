@@ -59,7 +59,7 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
             adam.step()
             return loss.item()
 
-        course = train(
+        training = train(
             linear,
             task,
             epoch=epoch,
@@ -69,7 +69,7 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
             watch=watch,
         )
     width = int(task.graph.features.shape[1])
-    return trained(Model, task, settings, course, info, network=linear, width=width)
+    return trained(Model, task, settings, training, info, network=linear, width=width)
 
 
 def _parts(task: Task) -> dict[str, NDArray[np.int64]]:

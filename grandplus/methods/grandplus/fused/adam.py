@@ -103,7 +103,7 @@ class Adam:
         if self.clip:
             rows = [self.embedding.rows] if self.embedding else []
             gradients = [self.gradients[tensor].ravel() for tensor in [*self.parameters, *rows]]
-            norm = math.sqrt(sum(float(np.dot(gradient, gradient)) for gradient in gradients))
+            norm = math.sqrt(sum(_square_of_length(gradient) for gradient in gradients))
             scale = min(1.0, self.clip / (norm + 1e-6))
             for tensor in self.parameters:
                 self._update(tensor, scale)
@@ -126,6 +126,18 @@ class Adam:
 
 
 _RATES = [types.float64] * 4
+
+
+@kernel(FLOAT32)
+def _square_of_length(vector):
+    """In float64, and in the same order on every processor. A single sum would have each addition wait for the last."""
+    sums, whole = np.zeros(8), len(vector) // 8 * 8
+    for start in range(0, whole, 8):
+        for i in range(8):
+            sums[i] += np.float64(vector[start + i]) * np.float64(vector[start + i])
+    for i in range(whole, len(vector)):
+        sums[i - whole] += np.float64(vector[i]) * np.float64(vector[i])
+    return sums.sum()
 
 
 @kernel(

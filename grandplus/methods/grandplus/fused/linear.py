@@ -5,10 +5,10 @@ from __future__ import annotations
 import functools
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from grandplus.kernels.dense import multiply_dense
 from grandplus.methods.grandplus.fused.adam import Adam
 from grandplus.methods.grandplus.fused.csr import Factors
 from grandplus.methods.grandplus.fused.memory import Memory
@@ -34,26 +34,23 @@ class Linear:
 
     def __init__(self, linear: nn.Linear, adam: Adam, *, wanted: bool) -> None:
         self.linear, self.adam, self.wanted = linear, adam, wanted
-        self._weight, self._bias = linear.weight.detach(), linear.bias.detach()
+        self._weight, self._bias = linear.weight.detach().numpy(), linear.bias.detach().numpy()
         self._memory = Memory()
 
     def forward(self, x: NDArray[np.float32], _seed: np.int64 | None = None) -> NDArray[np.float32]:
         """(b, out) of inputs (b, in)."""
-        self._x = torch.from_numpy(x)
-        out = self._memory.array("out", len(x), len(self._weight))
-        torch.addmm(self._bias, self._x, self._weight.t(), out=torch.from_numpy(out))
-        return out
+        self._x = x
+        return multiply_dense(x, self._weight.T, self._memory.array("out", len(x), len(self._weight)), self._bias)
 
     def backward(self, upstream: NDArray[np.float32]) -> NDArray[np.float32]:
         """The gradient (b, in) of the inputs, of no rows if it isn't wanted."""
-        gradient, array = torch.from_numpy(upstream), self._memory.array
+        array = self._memory.array
         of_x = array("gradient", len(upstream) if self.wanted else 0, self._weight.shape[1])
         if self.wanted:
-            torch.mm(gradient, self._weight, out=torch.from_numpy(of_x))
-        of_weight = array("weight", *self._weight.shape)
-        torch.mm(gradient.t(), self._x, out=torch.from_numpy(of_weight))
+            multiply_dense(upstream, self._weight, of_x)
+        of_weight = multiply_dense(upstream.T, self._x, array("weight", *self._weight.shape))
         self.adam.take(self.linear.weight, of_weight)
-        self.adam.take(self.linear.bias, _sum_of_rows(gradient, self._memory))
+        self.adam.take(self.linear.bias, _sum_of_rows(upstream, self._memory))
         return of_x
 
 
@@ -89,7 +86,7 @@ class SparseLinear:
             if isinstance(x, Factors):
                 x.multiply(block.detach().numpy(), out[:, columns], memory)
             else:
-                torch.mm(torch.from_numpy(x), block.detach(), out=torch.from_numpy(out[:, columns]))
+                multiply_dense(x, block.detach().numpy(), out[:, columns])
 
         self.team.each(multiply, self._blocks)
         out += self._bias
@@ -98,7 +95,7 @@ class SparseLinear:
     def backward(self, upstream: NDArray[np.float32]) -> NDArray[np.float32]:
         """A gradient of no rows, as the inputs are not trained."""
         self.team.each(functools.partial(self._use_gradient, upstream), self._blocks)
-        self.adam.take(self.linear.bias, _sum_of_rows(torch.from_numpy(upstream), self._memory))
+        self.adam.take(self.linear.bias, _sum_of_rows(upstream, self._memory))
         return upstream[:0]
 
     def _use_gradient(self, upstream: NDArray[np.float32], of_block: tuple[Tensor, slice], memory: Memory) -> None:
@@ -111,11 +108,8 @@ class SparseLinear:
             self.adam.take_product(block, first, gradient)
         else:
             whole = self._memory.array(f"block {columns.start}", *block.shape)
-            torch.mm(torch.from_numpy(self._x).t(), torch.from_numpy(gradient), out=torch.from_numpy(whole))
-            self.adam.take(block, whole)
+            self.adam.take(block, multiply_dense(self._x.T, gradient, whole))
 
 
-def _sum_of_rows(gradient: Tensor, memory: Memory) -> NDArray[np.float32]:
-    out = memory.array("bias", gradient.shape[1])
-    torch.sum(gradient, 0, out=torch.from_numpy(out))
-    return out
+def _sum_of_rows(gradient: NDArray[np.float32], memory: Memory) -> NDArray[np.float32]:
+    return np.add.reduce(gradient, axis=0, out=memory.array("bias", gradient.shape[1]))

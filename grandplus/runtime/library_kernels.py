@@ -1,8 +1,9 @@
-"""The same kernels for products of dense matrices on all x86-64 machines, as others round differently.
+"""The same kernels of PyTorch and numpy on as many x86-64 machines as can be, as others round differently.
 
-OpenBLAS, which numpy brings, and MKL, which PyTorch brings, choose their kernels by the CPU: those for AVX-512 add up
-in another order than those for AVX2. So the latter are asked for wherever there are any. OpenBLAS reads its variable
-when numpy is imported, and the command and the stages import grandplus before that.
+PyTorch, its MKL, and numpy's OpenBLAS choose their kernels by the processor: those for AVX-512 add up in another order
+than those for AVX2. So the latter are asked for wherever there are any. OpenBLAS reads its variable when numpy is
+imported, and the command and the stages import grandplus before that. MKL does as it is asked on Intel's processors
+only: what has to have the same bits on all of them goes through `grandplus.kernels.dense`.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ import os
 import sys
 from pathlib import Path
 
-KERNELS = {"OPENBLAS_CORETYPE": "Haswell", "MKL_CBWR": "AVX2"}  # the oldest CPU with AVX2, by its name
+# Haswell is the oldest processor with AVX2.
+KERNELS = {"OPENBLAS_CORETYPE": "Haswell", "MKL_CBWR": "AVX2", "ATEN_CPU_CAPABILITY": "avx2"}
 
 
 def choose_kernels() -> None:
