@@ -96,10 +96,11 @@ class Patience:
     watched : {"accuracy", "loss", "either"}
         What has to reach its best, where equal values count: the accuracy, the loss, or one of both.
     kept : {"accuracy", "loss", "both"}
-        Which epoch's weights are kept: that of the highest accuracy (of equals, that of the lowest loss), that of the
-        lowest loss, or the latest one that reached the best of both.
-    ties : bool
-        Whether an accuracy that equals the best one reaches it, and its weights may be kept.
+        Which epoch's weights are kept: that of the highest accuracy, that of the lowest loss, or the latest one that
+        reached the best of both.
+    ties : {"loss", "latest", "first"}
+        Which one is kept of epochs that have the highest accuracy: that of the lowest loss, the latest, or the first.
+        With "first" an accuracy that equals the best one does not reach it.
 
     Examples
     --------
@@ -113,19 +114,19 @@ class Patience:
     patience: int
     watched: Watched
     kept: Literal["accuracy", "loss", "both"]
-    ties: bool = True
+    ties: Literal["loss", "latest", "first"] = "loss"
     best_accuracy: float = -math.inf
     best_loss: float = math.inf
     kept_loss: float = math.inf
     without_gain: int = 0
 
     def update(self, accuracy: float, loss: float) -> Decision:
-        record, equal = accuracy > self.best_accuracy, self.ties and accuracy == self.best_accuracy
+        record, equal = accuracy > self.best_accuracy, self.ties != "first" and accuracy == self.best_accuracy
         higher, lower = record or equal, loss <= self.best_loss
         reached = {"accuracy": higher, "loss": lower, "either": higher or lower}[self.watched]
         self.without_gain = 0 if reached else self.without_gain + 1
-        first_by_accuracy = record or (equal and loss <= self.kept_loss)
-        keep = {"accuracy": first_by_accuracy, "loss": lower, "both": higher and lower}[self.kept]
+        by_accuracy = record or (equal and (self.ties == "latest" or loss <= self.kept_loss))
+        keep = {"accuracy": by_accuracy, "loss": lower, "both": higher and lower}[self.kept]
         if keep:
             self.kept_loss = loss
         self.best_accuracy, self.best_loss = max(accuracy, self.best_accuracy), min(loss, self.best_loss)

@@ -63,5 +63,24 @@ def test_the_later_of_equal_epochs_is_kept():
     assert course(Patience(2, watched="accuracy", kept="accuracy"), [0.5, 0.5, 0.5], [1.0, 0.9, 0.9]) == (2, None)
 
 
+@pytest.mark.parametrize(
+    ("ties", "outcome"),
+    [
+        ("loss", (3, 4)),  # epoch 2 has a higher loss than epoch 1, epoch 3 a lower one
+        ("latest", (3, 4)),
+        ("first", (1, 2)),  # epoch 2 does not reach what it equals
+    ],
+)
+def test_equal_accuracies(ties, outcome):
+    rule = Patience(1, watched="accuracy", kept="accuracy", ties=ties)
+    assert course(rule, [0.5, 0.6, 0.6, 0.6, 0.5], [1.0, 0.9, 0.95, 0.8, 0.7]) == outcome
+
+
+def test_the_latest_of_equal_accuracies_may_have_the_higher_loss():
+    accuracies, losses = [0.5, 0.6, 0.6], [1.0, 0.9, 0.95]
+    assert course(Patience(1, watched="accuracy", kept="accuracy", ties="latest"), accuracies, losses) == (2, None)
+    assert course(Patience(1, watched="accuracy", kept="accuracy", ties="loss"), accuracies, losses) == (1, None)
+
+
 def test_no_patience_goes_on_to_the_last_epoch():
     assert course(Patience(0, watched="loss", kept="loss"), [0.5] * 5, [1, 2, 3, 4, 5]) == (0, None)

@@ -49,7 +49,7 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
         return adam(settings.lr, (network, settings.weight_decay))
 
     kept = "both" if settings.watched == "either" else settings.watched
-    stopping = Patience(settings.patience, watched=settings.watched, kept=kept)
+    stopping = Patience(settings.patience, watched=settings.watched, kept=kept, ties="latest")
     return fit_full_batch(Model, task, settings, optimizer=optimizer, stopping=stopping, info=info, watch=watch)
 
 

@@ -77,7 +77,7 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
             epoch=epoch,
             evaluate=lambda: network(watched),
             settings=settings,
-            stopping=Patience(settings.patience, watched="accuracy", kept="accuracy", ties=False),
+            stopping=Patience(settings.patience, watched="accuracy", kept="accuracy", ties="first"),
             watch=watch,
         )
     width = int(task.graph.features.shape[1])

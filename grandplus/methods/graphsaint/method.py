@@ -79,7 +79,7 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
             epoch=epoch,
             evaluate=lambda: logits_of(network, graph, field),
             settings=settings,
-            stopping=Patience(0, watched="accuracy", kept="accuracy"),
+            stopping=Patience(0, watched="accuracy", kept="accuracy", ties="first"),
             watch=watch,
         )
     return trained(Model, task, settings, training, info, network=network, width=width)
