@@ -6,7 +6,6 @@ Small whatever the graph's size, as of many test nodes a sample is listed, and k
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -20,10 +19,10 @@ from grandplus.evaluation.groups import accuracy_of_groups, powers_of_two, quant
 from grandplus.evaluation.node_scores import NodeScores
 from grandplus.evaluation.reliability import expected_calibration_error, reliability
 from grandplus.evaluation.scored import Scored, judged_by, select
-from grandplus.evaluation.statistics import DECIMALS, overlap_of_splits
+from grandplus.evaluation.statistics import DECIMALS, overlap_of_repeats, overlap_of_splits
 from grandplus.graph.adjacency import Adjacency
 from grandplus.graph.graph import Graph
-from grandplus.graph.splits import PARTS, Nodes, Split, Splits
+from grandplus.graph.splits import PARTS, Nodes, Splits
 from grandplus.propagation.rows import Rows
 
 
@@ -77,7 +76,7 @@ def details(
         "changed": dict(changed),
         "graph": facts,
         "parts": {name: len(getattr(trials[0], name)) for name in PARTS},
-        "splits": [_digest(split) for split in trials],
+        "splits": [split.digest() for split in trials],
         "classes": classes,
         "accuracy": {name: _accuracies(chosen) for name, chosen in scored.items()},
         "losses": _losses(history),
@@ -100,6 +99,8 @@ def details(
 def overlap_of(details: Mapping[str, Any]) -> float:
     """The overlap of a run's splits (see `overlap_of_splits`): of its training nodes and those that it is judged by.
 
+    Where trials repeat the splits that the data brings, it is that of `overlap_of_repeats`.
+
     Parameters
     ----------
     details : mapping
@@ -115,10 +116,14 @@ def overlap_of(details: Mapping[str, Any]) -> float:
     >>> content = {"splits": ["3f", "a0"], "parts": {"train": 160, "test": 7250}, "judged_by": "test"}
     >>> overlap_of(content) == 160 / 7250, overlap_of(content | {"splits": ["3f", "3f"]})
     (True, 0.0)
+    >>> overlap_of(content | {"splits": ["3f", "a0", "3f", "a0"]}) > 1  # two splits tell little, however many trials
+    True
     """
-    if len(set(details["splits"])) == 1:
+    trials, splits = len(details["splits"]), len(set(details["splits"]))
+    if splits == 1:
         return 0.0
-    return overlap_of_splits(train=details["parts"]["train"], test=details["parts"][details["judged_by"]])
+    shared = overlap_of_splits(train=details["parts"]["train"], test=details["parts"][details["judged_by"]])
+    return shared if splits == trials else overlap_of_repeats(shared, trials=trials, splits=splits)
 
 
 def _of_edges(adjacency: Adjacency) -> dict[str, str]:
@@ -136,14 +141,6 @@ def _l1_errors(rows: Rows, nodes: Sequence[Nodes], total: int) -> list[NDArray[n
     errors = np.full(total, np.nan, np.float32)
     errors[rows.node] = rows.l1_error
     return [errors[chosen] for chosen in nodes]
-
-
-def _digest(split: Split) -> str:
-    digest = hashlib.sha256()
-    for nodes in (split.train, split.val, split.test):
-        digest.update(len(nodes).to_bytes(8, "little"))
-        digest.update(nodes.astype("<i8").data)
-    return digest.hexdigest()[:16]
 
 
 def _accuracies(trials: Sequence[Scored]) -> list[float]:

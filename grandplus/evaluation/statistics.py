@@ -162,6 +162,34 @@ def overlap_of_splits(*, train: int, test: int) -> float:
     return min(train, test) / max(train, test)
 
 
+def overlap_of_repeats(overlap: float, *, trials: int, splits: int) -> float:
+    """The overlap of trials that repeat splits: more trials than the data brings splits.
+
+    Trials of one split differ by chance in training alone, so the mean is hardly known better than that of one trial a
+    split. With this overlap, intervals are as if there were so few trials: of variance s² (1 / splits + overlap), and
+    with the quantile of splits - 1 degrees of freedom.
+
+    Parameters
+    ----------
+    overlap : float
+        Of splits that differ, see `overlap_of_splits`.
+    trials, splits : int
+        How many there are; at least two splits, and more trials.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> overlap = overlap_of_repeats(0.0, trials=4, splits=2)
+    >>> over_trials([0.8, 0.9, 0.8, 0.9])["ci95"], over_trials([0.8, 0.9, 0.8, 0.9], overlap=overlap)["ci95"]
+    (0.091869, 0.518729)
+    """
+    quantiles = [float(stats.t.ppf(1 - LEVEL / 2, count - 1)) for count in (splits, trials)]
+    return (1 / splits + overlap) * (quantiles[0] / quantiles[1]) ** 2 - 1 / trials
+
+
 def paired(first: ArrayLike, second: ArrayLike, *, overlap: float = 0.0) -> Difference:
     """Compare trials that belong together, along the last axis.
 

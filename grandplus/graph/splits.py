@@ -6,6 +6,7 @@ part). What is the same in every trial stands once, under trial -1. A part that 
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,6 +48,14 @@ class Split:
     def needing_rows(self, *, unlabelled: bool = True) -> Nodes:
         """L ∪ validation, and U' if a method trains on it: the nodes whose rows a trial takes; int64, sorted."""
         return np.unique(np.concatenate([self.train, self.val, *([self.unlabelled] if unlabelled else [])]))
+
+    def digest(self) -> str:
+        """Tells splits apart by their train, val and test: 16 hexadecimal digits."""
+        digest = hashlib.sha256()
+        for nodes in (self.train, self.val, self.test):
+            digest.update(len(nodes).to_bytes(8, "little"))
+            digest.update(np.ascontiguousarray(nodes, "<i8").data)
+        return digest.hexdigest()[:16]
 
 
 @dataclass(frozen=True, eq=False)

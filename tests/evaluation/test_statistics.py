@@ -8,7 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from grandplus.evaluation.statistics import LEVEL, Sample, over_trials, overlap_of_splits, paired, welch, welch_interval
+from grandplus.evaluation.statistics import (
+    LEVEL,
+    Sample,
+    over_trials,
+    overlap_of_repeats,
+    overlap_of_splits,
+    paired,
+    welch,
+    welch_interval,
+)
 
 SCORES = [0.851, 0.846, 0.853, 0.858, 0.849, 0.850, 0.852, 0.847, 0.855, 0.852]
 
@@ -114,3 +123,14 @@ def test_a_gap_of_one_point_is_found(spread, power):
     a, b = null_pairs(spread)
     assert (paired(a + 0.01, b).p <= LEVEL).mean() >= power
     assert (welch(a + 0.01, b).p <= LEVEL).mean() >= power
+
+
+@pytest.mark.parametrize(("splits", "trials", "noise"), [(2, 20, 0.3), (3, 20, 0.3), (10, 20, 0.3), (3, 4, 1.0)])
+def test_repeated_splits_do_not_make_a_mean_more_certain(splits, trials, noise):
+    """A difference of 0 over all splits there could be, seen on a few of them, each by several trials."""
+    rng, overlap = np.random.default_rng(0), overlap_of_repeats(0.0, trials=trials, splits=splits)
+    of_splits = rng.standard_normal((2000, splits))[:, np.arange(trials) % splits]
+    differences = of_splits + noise * rng.standard_normal((2000, trials))
+    found = paired(differences, np.zeros(trials), overlap=overlap)
+    assert np.mean((found.low <= 0) & (found.high >= 0)) > 0.94
+    assert np.mean(found.p < LEVEL) < 0.06

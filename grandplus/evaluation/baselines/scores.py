@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -87,7 +86,7 @@ def score_baselines(
     problem = Problem(graph, splits, checked_weights(weights), rmax, max(top_k, LEAST_ENTRIES))
     trials: dict[str, list[int]] = {}
     for trial, split in enumerate(splits):
-        trials.setdefault(_digest(split), []).append(trial)
+        trials.setdefault(split.digest(), []).append(trial)
     scores = []
     with threadpool_limits(1):  # the same bytes on any number of cores
         for group in _groups(problem, [numbers[0] for numbers in trials.values()]):
@@ -100,14 +99,6 @@ def score_baselines(
     of_first = {numbers[0]: numbers for numbers in trials.values()}
     every = [score._replace(trial=trial) for score in scores for trial in of_first[score.trial]]
     return sorted(every, key=lambda score: score.trial)  # which keeps the order of a trial's
-
-
-def _digest(split: Split) -> str:
-    digest = hashlib.sha256()
-    for nodes in (split.train, split.val, split.test):
-        digest.update(len(nodes).to_bytes(8, "little"))
-        digest.update(np.ascontiguousarray(nodes, np.int64).data)
-    return digest.hexdigest()
 
 
 def _groups(problem: Problem, trials: list[int]) -> Iterator[list[int]]:
