@@ -10,7 +10,7 @@ from grandplus.methods.settings import GraphSize, MethodSettings, full_batch_mem
 from grandplus.runtime.validation import Count, Fraction, NonNegative, Positive
 
 NEEDS_ROWS = False
-PUBLISHED: dict[str, dict[str, Any]] = {}  # by dataset; the defaults are what the authors use on all of them
+PUBLISHED: dict[str, dict[str, Any]] = {}  # by dataset; the authors use the defaults on all of theirs
 
 
 class Settings(MethodSettings):

@@ -19,6 +19,7 @@ _AMAZON2M: dict[str, Any] = {
     "alpha": 0.2,
     "rmax": 1e-7,
     "exponent": 0.2,
+    "weight_decay": 0.0,
     "dropout": 0.1,
     "batchnorm": True,
     "batch_labelled": 100_000,

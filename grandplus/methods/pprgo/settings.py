@@ -20,7 +20,7 @@ class Settings(MethodSettings):
 
     takes_weights: ClassVar[bool] = True
 
-    # Its walks have no last step; what lies beyond the 20th is 0.2 % of a row.
+    # Its walks have no last step; of these, what lies beyond the 20th is 0.2 % of a row.
     own_rows: ClassVar[dict[str, Any] | None] = {"matrix": "ppr", "alpha": 0.25, "order": 20, "rmax": 1e-4, "top_k": 32}
     takes_start: ClassVar[bool] = True
 
