@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 import torch
+import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
@@ -60,10 +61,7 @@ class InputLinear(nn.Linear):
 
     def forward(self, x: Tensor | SparseInput) -> Tensor:
         """Outputs (n, h) of features (n, d)."""
-        if isinstance(x, Tensor):
-            return super().forward(x)
-        product = x @ self.weight.T
-        return product if self.bias is None else product + self.bias
+        return linear(x, self.weight, self.bias)
 
     def store_by_features(self) -> None:
         """Store W so that Wᵀ is contiguous: sparse features are multiplied with it, and nothing is turned at each step.
@@ -76,6 +74,23 @@ class InputLinear(nn.Linear):
     def store_by_outputs(self) -> None:
         """Store W as usual again."""
         self.weight.data = self.weight.data.contiguous()
+
+
+def linear(x: Tensor | SparseInput, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """XWᵀ + b of dense or sparse features.
+
+    Parameters
+    ----------
+    x : Tensor or SparseInput
+        float32 (n, d)
+    weight : float32 (h, d)
+    bias : float32 (h,), optional
+    """
+    if isinstance(x, SparseInput):
+        product = x @ weight.T
+        return product if bias is None else product + bias
+    out: Tensor = F.linear(x, weight, bias)
+    return out
 
 
 def dropout(x: Tensor | SparseInput, share: float, training: bool) -> Any:

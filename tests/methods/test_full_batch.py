@@ -23,7 +23,7 @@ CHANGED = {"gcn": FEW, "gat": FEW, "appnp": FEW, "gcnii": FEW | {"layers": 4, "h
 LAYERS = range(CHANGED["gcnii"]["layers"])
 DECAYED = {
     ("gcn", "weight_decay"): {"first.lin.weight"},
-    ("gat", "weight_decay"): {"input.weight", "second.lin.weight"}
+    ("gat", "weight_decay"): {"input.weight", "hidden.weight"}
     | {f"{layer}.att_{end}" for layer in ("first", "second") for end in ("src", "dst")},
     ("appnp", "weight_decay"): {"first.weight"},
     ("gcnii", "weight_decay"): {f"{layer}.{part}" for layer in ("first", "last") for part in ("weight", "bias")},

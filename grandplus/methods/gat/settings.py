@@ -39,11 +39,16 @@ class Settings(MethodSettings):
         return first * (features + 3) + second * (first + 2) + classes
 
     def training_memory(self, size: GraphSize) -> int:
-        """Bytes that training one model takes at most: the graph, its features, all layers, and attention on edges."""
+        """Bytes that training one model takes at most: the graph, its features, all layers, and attention on edges.
+
+        Each head keeps the inputs that it has not dropped.
+        """
         first, second = self.heads * self.hidden, self.output_heads * size.classes
         entries = 2 * size.edges + size.nodes
         attention = COPIES_OF_ATTENTION * entries * (self.heads + self.output_heads)
-        return full_batch_memory(size, self.parameters(size.features, size.classes), first + second) + 4 * attention
+        dropped = self.heads * size.stored * (1 + 2 * size.sparse) + self.output_heads * size.nodes * first
+        both = full_batch_memory(size, self.parameters(size.features, size.classes), first + second)
+        return both + 4 * (attention + dropped)
 
     def most_steps(self, labelled: int) -> int:
         """After how many steps training ends at the latest."""

@@ -5,11 +5,13 @@ import pytest
 import scipy.sparse as sp
 import torch
 from small_graph import CLASSES, NODES, WIDTH, normalized, small_graph, small_split, softmax
+from torch import nn
 
 from grandplus.graph.adjacency import as_adjacency
-from grandplus.methods.gat.method import GAT, fit
+from grandplus.methods.gat.method import GAT, Projections, fit
 from grandplus.methods.gat.settings import PUBLISHED, Settings
 from grandplus.methods.gat.weighted import structure_of, weighted_sums
+from grandplus.methods.inputs import sparse_input
 from grandplus.methods.protocol import Task
 
 
@@ -33,7 +35,7 @@ def test_probabilities_are_those_of_the_dense_formula(heads, output_heads):
     hidden = dense_layer(graph.features.toarray(), edges, values, "first", heads, "input.weight")
     hidden = hidden.reshape(NODES, -1) + values["first.bias"]
     hidden = np.where(hidden > 0, hidden, np.expm1(hidden))
-    logits = dense_layer(hidden, edges, values, "second", output_heads, "second.lin.weight").mean(axis=1)
+    logits = dense_layer(hidden, edges, values, "second", output_heads, "hidden.weight").mean(axis=1)
     np.testing.assert_allclose(model.predict_proba(graph), softmax(logits + values["second.bias"]), atol=2e-6)
 
 
@@ -51,6 +53,25 @@ def test_each_entry_knows_its_transposed_one():
     rows = torch.arange(NODES).repeat_interleave(structure.crow_indices().diff())
     dense[rows, structure.col_indices()] = torch.arange(len(rows))
     assert torch.equal(structure.values(), dense[structure.col_indices(), rows])
+
+
+def test_each_head_drops_inputs_of_its_own():
+    """Of one input that is 1 everywhere, a head keeps the half of nodes, and two heads keep a quarter together."""
+    torch.manual_seed(0)
+    layer = Projections(1, 1, 2, 0.5)
+    nn.init.ones_(layer.weight)
+    for x in (torch.ones(10_000, 1), sparse_input(sp.csr_array(np.ones((10_000, 1), np.float32)), torch.device("cpu"))):
+        one, other = (layer.train()(x) > 0).float().T
+        assert (one.mean().item(), other.mean().item()) == pytest.approx((0.5, 0.5), abs=0.02)
+        assert (one * other).mean().item() == pytest.approx(0.25, abs=0.02)
+        assert layer.eval()(x).unique().tolist() == [1.0]
+
+
+def test_first_weights_are_glorots_of_each_head():
+    network = GAT(Settings(), 100, CLASSES)
+    for layer, bound in ((network.input, 6 / (100 + 8)), (network.hidden, 6 / (64 + CLASSES))):
+        assert layer.weight.abs().max().item() == pytest.approx(bound**0.5, rel=0.05)
+    assert network.first.att_src.abs().max().item() == pytest.approx((6 / 9) ** 0.5, rel=0.1)
 
 
 def first_layer(share):
@@ -90,7 +111,7 @@ def test_weights_are_kept_by_what_is_watched():
         outcomes[watched] = best, history["val_accuracy"], history["val_loss"]
     best, accuracies, losses = outcomes["accuracy"]
     assert accuracies[best] == max(accuracies)
-    assert losses[best] == min(loss for loss, value in zip(losses, accuracies, strict=True) if value == max(accuracies))
+    assert max(accuracies) not in accuracies[best + 1 :]
     best, _, losses = outcomes["loss"]
     assert losses[best] == min(losses)
     best, accuracies, losses = outcomes["either"]
