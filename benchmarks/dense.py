@@ -1,0 +1,73 @@
+"""Products of dense matrices: ours, which have the same bits on every processor, against PyTorch's by MKL.
+
+The shapes are those of training steps and of predictions. Prints a JSON line for each, with the ratio to MKL's kernels
+for AVX2, which the product asks MKL for; and with ``MKL_CBWR=AUTO`` to those that MKL chooses for the processor:
+
+    python -m benchmarks.dense
+    MKL_CBWR=AUTO python -m benchmarks.dense
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from collections.abc import Callable
+
+import numpy as np
+import torch
+
+from benchmarks.lines import print_line
+from grandplus.kernels.dense import multiply_dense
+
+SHAPES = {  # (rows, summands, columns), and which of both are transposes
+    "logits of Cora": ((480, 64, 7), "second"),
+    "gradient of their weights": ((7, 480, 64), "first"),
+    "first layer of Pubmed": ((480, 500, 32), "second"),
+    "gradient of its weights": ((32, 480, 500), "first"),
+    "wide layer": ((480, 256, 256), "second"),
+    "gradient of the wide layer": ((256, 480, 256), "first"),
+    "dense features of Citeseer": ((3327, 3703, 64), "none"),
+}
+SECONDS = 0.05  # of a measurement
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--repeats", type=int, default=7)
+    repeats = parser.parse_args().repeats
+    torch.set_num_threads(1)
+    for case, (shape, turned) in SHAPES.items():
+        print_line(benchmark="dense", case=case, kernels=os.environ["MKL_CBWR"], **_measured(*shape, turned, repeats))
+
+
+def _measured(rows: int, depth: int, width: int, turned: str, repeats: int) -> dict[str, float]:
+    """Microseconds of both in turns, the least of each; and the largest difference of an entry."""
+    rng = np.random.default_rng(0)
+    a = rng.standard_normal((depth, rows) if turned == "first" else (rows, depth)).astype(np.float32)
+    b = rng.standard_normal((width, depth) if turned == "second" else (depth, width)).astype(np.float32)
+    a, b = a.T if turned == "first" else a, b.T if turned == "second" else b
+    ours, theirs = np.empty((rows, width), np.float32), torch.empty(rows, width)
+    tensors = torch.from_numpy(a), torch.from_numpy(b)
+    calls = lambda: multiply_dense(a, b, ours), lambda: torch.mm(*tensors, out=theirs)
+    times = [[_seconds(call) for call in calls] for _ in range(repeats)]
+    least = np.min(times, axis=0) * 1e6
+    return {
+        "us": round(float(least[0]), 1),
+        "us_of_mkl": round(float(least[1]), 1),
+        "ratio": round(float(least[0] / least[1]), 2),
+        "largest_difference": float(np.abs(ours - theirs.numpy()).max()),
+    }
+
+
+def _seconds(call: Callable[[], object]) -> float:
+    call()
+    begun, calls = time.perf_counter(), 0
+    while time.perf_counter() - begun < SECONDS:
+        call()
+        calls += 1
+    return (time.perf_counter() - begun) / calls
+
+
+if __name__ == "__main__":
+    main()
