@@ -1,10 +1,10 @@
 """Products of dense matrices: ours, which have the same bits on every processor, against PyTorch's by MKL.
 
-The shapes are those of training steps and of predictions. Prints a JSON line for each, with the ratio to MKL's kernels
-for AVX2, which the product asks MKL for; and with ``MKL_CBWR=AUTO`` to those that MKL chooses for the processor:
+The shapes are those of training steps and of predictions. Prints a JSON line for each, with the ratio to the kernels
+that MKL chooses for the processor, and to others if it is asked for them:
 
     python -m benchmarks.dense
-    MKL_CBWR=AUTO python -m benchmarks.dense
+    MKL_CBWR=AVX2 python -m benchmarks.dense
 """
 
 from __future__ import annotations

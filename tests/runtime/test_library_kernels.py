@@ -25,9 +25,9 @@ def printed(imports: str, **variables: str) -> list[str]:
 
 
 def test_kernels_of_avx2_are_used():
-    assert printed("import grandplus, numpy, scipy.linalg") == ["Haswell", "Haswell", "AVX2", "avx2"]
-    assert printed("import experiments.trials") == ["Haswell", "Haswell", "AVX2", "avx2"]
-    assert printed("import stages.evaluate") == ["Haswell", "Haswell", "AVX2", "avx2"]
+    assert printed("import grandplus, numpy, scipy.linalg") == ["Haswell", "Haswell", "AUTO", "avx2"]
+    assert printed("import experiments.trials") == ["Haswell", "Haswell", "AUTO", "avx2"]
+    assert printed("import stages.evaluate") == ["Haswell", "Haswell", "AUTO", "avx2"]
 
 
 def test_pytorch_has_vectors_of_avx2():
