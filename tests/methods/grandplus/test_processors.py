@@ -1,4 +1,4 @@
-"""A training and its predictions have the same bytes whatever kernels BLAS libraries choose for the processor."""
+"""A training and its predictions have the same bytes on any processor, whatever kernels and threads libraries use."""
 
 from __future__ import annotations
 
@@ -7,8 +7,15 @@ import platform
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+import scipy.sparse as sp
+import torch
 from processes import CHECKOUT, LIMIT_SECONDS
+
+import grandplus as gp
+from grandplus.graph.adjacency import as_adjacency
+from grandplus.methods.grandplus.settings import Settings
 
 SCRIPT = """
 import hashlib
@@ -58,6 +65,25 @@ def digests(**kernels: str) -> list[str]:
     )
     assert run.returncode == 0, run.stderr
     return run.stdout.split()
+
+
+def test_no_byte_depends_on_the_threads_of_pytorch():
+    """Of a training that is no stage's, and of its predictions."""
+    rng, nodes, threads = np.random.default_rng(0), np.arange(400), torch.get_num_threads()
+    labels = nodes % 3
+    features = rng.standard_normal((400, 700)).astype(np.float32) + labels[:, None].astype(np.float32)
+    adjacency = as_adjacency(sp.csr_array(rng.random((400, 400)) < 0.02))
+    graph, split = gp.Graph(adjacency, features, labels, ["a", "b", "c"], nodes), gp.Split(*np.split(nodes, 4))
+    rows = gp.gfpush(adjacency, nodes, weights=gp.propagation_weights("avg", order=2), rmax=1e-4, top_k=8)
+    task, settings, found = gp.Task(graph, split, rows), Settings(max_epochs=3, hidden=64), set()
+    for count in (1, 2):
+        torch.set_num_threads(count)
+        model = gp.fit(task, settings).model
+        found.add(
+            (model.predict_proba(graph).tobytes(), *(part.numpy().tobytes() for part in model.tensors().values()))
+        )
+    torch.set_num_threads(threads)
+    assert len(found) == 1
 
 
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="these kernels are of x86-64")
