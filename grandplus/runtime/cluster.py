@@ -54,8 +54,9 @@ def map_on(address: str, function: Callable[..., Result], tasks: Iterable[tuple[
                 try:
                     return future.result(timeout=ANSWER_SECONDS)
                 except NotYet:
-                    if not future.done():
-                        _wait_for_worker(client, address)
+                    if future.done():  # meanwhile, or with a TimeoutError of the task's own, which is raised here
+                        return future.result()
+                    _wait_for_worker(client, address)
 
         task = functools.partial(_with_same_code, _source_of_package(), function)
         ahead = TASKS_A_THREAD * sum(client.nthreads().values()) + SPARE_TASKS

@@ -222,6 +222,14 @@ def test_a_task_that_fails_for_a_reason_says_it(two_workers):
         list(tasks.map_tasks(load_settings, ["no/such"]))
 
 
+def test_a_task_that_fails_with_a_timeout_of_its_own_ends_the_run(two_workers):
+    def slow_disk(number):
+        raise TimeoutError(110, "Connection timed out", f"rows-{number}")
+
+    with pytest.raises(TimeoutError, match="Connection timed out: 'rows-1'"):
+        list(tasks.map_tasks(slow_disk, [1]))
+
+
 def test_a_worker_with_another_graph(two_workers, tmp_path):
     (tmp_path / "graph").mkdir()
     build_adjacency(np.array([[0], [1]]), 2)[0].save(tmp_path / "graph")
