@@ -21,6 +21,7 @@ from grandplus.graph.adjacency import adjacency_at, build_adjacency
 from grandplus.pipeline.settings import Settings, load_settings
 from grandplus.runtime import cluster, tasks
 from grandplus.runtime.errors import GrandPlusError
+from grandplus.runtime.storage import remove_unfinished
 
 dask, distributed = pytest.importorskip("dask"), pytest.importorskip("distributed")
 
@@ -203,6 +204,9 @@ def test_the_scheduler_dies_under_a_run_and_a_later_one_completes_it(stages, two
         patch.setattr(cluster, "map_on", watched)
         with pytest.raises(GrandPlusError, match="the Dask scheduler went away"):
             run("train", tmp_path / "run")
+    for worker in two_workers.workers:
+        worker.wait(LIMIT_SECONDS)  # it ends its trial first, and writes the trial's files
+    remove_unfinished(tmp_path / "run")
     finished = digest_of(tmp_path / "run")
     assert finished
     monkeypatch.delenv("GRANDPLUS_SCHEDULER")
