@@ -12,7 +12,7 @@ from experiments.compared.space import candidates
 from experiments.notes import note
 from experiments.trials import Row, Scoring, best_on_validation, fill, read_rows
 from grandplus.pipeline.cases import Case, prepare, train_blind
-from grandplus.runtime.errors import GrandPlusError
+from grandplus.runtime.errors import GrandPlusError, ShortageError
 
 COLUMNS = ("dataset", "model", "matrix", "change", "trial", "validation", "seconds", "inputs")
 FINALISTS, SEEDS = 3, 3
@@ -62,6 +62,8 @@ def score_on_first_split(trials: int, case: Case, seed: int) -> Row:
     begun = time.process_time()
     try:
         accuracy = train_blind(prepared, prepared.splits.of(0), seed).model.info["val_accuracy"]
+    except ShortageError:  # no trait of the settings
+        raise
     except GrandPlusError:
         accuracy = 0.0
     return {

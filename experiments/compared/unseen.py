@@ -28,7 +28,7 @@ from grandplus.graph.splits import Splits
 from grandplus.pipeline.cases import Case, graph_folder
 from grandplus.pipeline.ending import ending
 from grandplus.pipeline.trials import trials_at_once
-from grandplus.runtime.errors import GrandPlusError
+from grandplus.runtime.errors import MemoryShortageError
 
 FILE = Path(__file__).parent / "unseen.csv"
 TRIALS = 10
@@ -72,7 +72,7 @@ def _by_default(file: Path, own: Case, trials: int, longest: float) -> str:
     graph, split = Graph.load(folder), Splits.load(folder).of(0)
     try:
         trials_at_once(graph, split, settings)
-    except GrandPlusError as error:
+    except MemoryShortageError as error:
         return f"refused: {error.found}"
     seconds = seconds_of(complete(file, own, 1))
     if seconds > longest:

@@ -11,7 +11,7 @@ from grandplus.methods.settings import GraphSize
 from grandplus.pipeline.card import CATALOG
 from grandplus.pipeline.settings import Settings
 from grandplus.runtime import environment
-from grandplus.runtime.errors import GrandPlusError
+from grandplus.runtime.errors import MemoryShortageError, ShortageError
 from grandplus.runtime.sizes import size_text
 
 
@@ -27,7 +27,9 @@ def check_resources(settings: Settings, folder: Path) -> None:
     Raises
     ------
     GrandPlusError
-        The package is not installed, the method takes no such edges, or there is too little; names what needs it.
+        The package is not installed, or the method takes no such edges.
+    ShortageError
+        There is too little; names what needs it.
     """
     check_installed(settings.model)
     directed, weighted = settings.preprocess.direction != "both", settings.source.read.weights == "use"
@@ -56,7 +58,7 @@ def _check_memory(settings: Settings, size: GraphSize) -> None:
     if most > environment.memory():
         found = f"the {what} on {settings.dataset} would take {size_text(most)}"
         expected = f"at most {size_text(environment.memory())}, the memory at hand"
-        raise GrandPlusError(found, expected=expected, fix="set GRANDPLUS_MEMORY if there is more, or choose less")
+        raise MemoryShortageError(found, expected=expected, fix="set GRANDPLUS_MEMORY if there is more, or choose less")
 
 
 def _check_disk(settings: Settings, size: GraphSize, folder: Path) -> None:
@@ -66,7 +68,7 @@ def _check_disk(settings: Settings, size: GraphSize, folder: Path) -> None:
     if disk > free + _written(folder):
         found = f"the graph and the predictions of {settings.trials} trials take {size_text(disk)} of disk"
         expected = f"at most {size_text(free)}, which are free"
-        raise GrandPlusError(found, where=folder.resolve(), expected=expected, fix="free some, or run fewer trials")
+        raise ShortageError(found, where=folder.resolve(), expected=expected, fix="free some, or run fewer trials")
 
 
 def _size(settings: Settings) -> GraphSize | None:

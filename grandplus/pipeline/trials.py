@@ -23,7 +23,7 @@ from grandplus.pipeline.settings import Settings
 from grandplus.pipeline.start import Start
 from grandplus.propagation.rows import Rows
 from grandplus.runtime import environment, tasks
-from grandplus.runtime.errors import GrandPlusError
+from grandplus.runtime.errors import GrandPlusError, MemoryShortageError
 from grandplus.runtime.progress import Progress
 from grandplus.runtime.sizes import size_text
 from grandplus.runtime.storage import finished_whole
@@ -124,7 +124,7 @@ def trials_at_once(graph: Graph, split: Split, settings: Settings) -> int:
 
     Raises
     ------
-    GrandPlusError
+    MemoryShortageError
         Not even one.
     """
     size = GraphSize.of(graph, split)._replace(top_k=settings.gfpush.top_k)
@@ -134,7 +134,7 @@ def trials_at_once(graph: Graph, split: Split, settings: Settings) -> int:
         return budget // each
     found = f"training would need {size_text(each)} of memory, and may use {size_text(budget)}"
     ways = [*settings.train.to_save_memory(sparse=size.sparse), "set GRANDPLUS_MEMORY higher if the machine has more"]
-    raise GrandPlusError(found, fix=", or ".join(ways))
+    raise MemoryShortageError(found, fix=", or ".join(ways))
 
 
 def _not_found(missing: list[int], finished: Finished, trials: int, out: Path) -> list[int]:

@@ -25,7 +25,7 @@ from grandplus.prediction.predictions import PREDICTIONS
 from grandplus.propagation.gfpush import RowPusher
 from grandplus.propagation.rows import Rows, RowsInfo
 from grandplus.runtime import environment, pools
-from grandplus.runtime.errors import ArgumentError, ArtifactError, GrandPlusError
+from grandplus.runtime.errors import ArgumentError, ArtifactError, MemoryShortageError
 from grandplus.runtime.paths import as_path
 from grandplus.runtime.sizes import size_text
 
@@ -102,7 +102,7 @@ class Predictor:
             The run is of another dataset.
         RowsNeededError
             It is of a method that needs no rows of Π.
-        GrandPlusError
+        MemoryShortageError
             The models are too large for ``GRANDPLUS_MEMORY``.
         """
         data = as_path(data, "data")
@@ -236,7 +236,7 @@ def _load_models(data: Path, dataset: str | None) -> list[RowModel]:
     size, budget = sum(file.stat().st_size for file in files), environment.memory()
     if size > budget:
         found = f"the {len(files)} models take {size_text(size)} of memory, and may use {size_text(budget)}"
-        raise GrandPlusError(found, where=folder, fix="set GRANDPLUS_MEMORY higher if the machine has more")
+        raise MemoryShortageError(found, where=folder, fix="set GRANDPLUS_MEMORY higher if the machine has more")
     first = load_model(files[0])
     if dataset is not None:
         _check_dataset(first, dataset, data)

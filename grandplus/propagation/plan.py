@@ -12,7 +12,7 @@ from grandplus.graph.graph import Graph
 from grandplus.kernels.prefetch import LINE
 from grandplus.propagation.power import BUFFERS
 from grandplus.runtime import environment
-from grandplus.runtime.errors import GrandPlusError
+from grandplus.runtime.errors import MemoryShortageError, ShortageError
 from grandplus.runtime.sizes import size_text
 from grandplus.runtime.storage import reserve
 
@@ -49,7 +49,7 @@ class Plan:
 
         Raises
         ------
-        GrandPlusError
+        ShortageError
             The disk has no room for the file.
         """
         if self.in_memory:
@@ -63,7 +63,7 @@ class Plan:
             except OSError as error:
                 found = f"power iteration can't keep {size_text(size)} in a file: {error.strerror}"
                 fix = "set GRANDPLUS_SCRATCH to a folder with more room, or GRANDPLUS_MEMORY higher"
-                raise GrandPlusError(found, where=environment.scratch_folder(), fix=fix) from None
+                raise ShortageError(found, where=environment.scratch_folder(), fix=fix) from None
             return np.memmap(file, np.float32, "r+", shape=(nodes, self.width))
 
 
@@ -80,7 +80,7 @@ def plan(graph: Graph, width: int, parameters: int) -> Plan:
 
     Raises
     ------
-    GrandPlusError
+    MemoryShortageError
         The budget is too small for any plan.
     """
     nodes, budget = graph.adjacency.nodes, environment.memory()
@@ -94,7 +94,7 @@ def plan(graph: Graph, width: int, parameters: int) -> Plan:
         if columns >= least:
             return Plan(width, columns, in_memory, fixed + held + columns * a_column)
     needed = size_text(fixed + least * a_column)
-    raise GrandPlusError(
+    raise MemoryShortageError(
         f"power iteration would need {needed} of memory, and may use {size_text(budget)}",
         fix="set GRANDPLUS_MEMORY higher if the machine has more, or use one that has",
     )

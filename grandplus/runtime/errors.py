@@ -1,4 +1,4 @@
-"""The errors that users of GRAND+ meet: one class, and two kinds of it that a caller may want to tell apart."""
+"""The errors that users of GRAND+ meet: one class, and kinds of it that a caller may want to tell apart."""
 
 from __future__ import annotations
 
@@ -54,6 +54,17 @@ class ArtifactError(GrandPlusError):
 
     The library does not know how that step was started. Whoever does adds to ``fix`` how to make the file anew.
     """
+
+
+class ShortageError(GrandPlusError):
+    """Memory or disk is too small for now.
+
+    That is no trait of the settings, so whoever keeps "these settings can't be trained" must not keep it.
+    """
+
+
+class MemoryShortageError(ShortageError):
+    """Memory is too small for now."""
 
 
 @contextmanager

@@ -10,7 +10,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from grandplus.runtime import environment
-from grandplus.runtime.errors import ArtifactError, GrandPlusError, path_in_errors
+from grandplus.runtime.errors import (
+    ArtifactError,
+    GrandPlusError,
+    MemoryShortageError,
+    ShortageError,
+    path_in_errors,
+)
 from grandplus.runtime.free_memory import free_memory
 
 STANDARD_OUTPUT = "standard output"  # in place of a file's name
@@ -43,10 +49,11 @@ work is kept
         fix = "set GRANDPLUS_WORKERS or GRANDPLUS_MEMORY lower, or raise the limit (ulimit -v shows it)"
         words = f": {text}" if (text := _first_line(error)) else ""
         where = getattr(error, "filename", None) or ""
-        return GrandPlusError(f"memory is used up{words}", where=where, fix=f"{fix}; finished work is kept")
+        return MemoryShortageError(f"memory is used up{words}", where=where, fix=f"{fix}; finished work is kept")
     if isinstance(error, OSError):
         file = error.filename2 or error.filename or ""  # of two, what was written
-        return GrandPlusError(_reason(error), where=file, fix=_fix(error, str(file)))
+        kind = ShortageError if _is_full_disk(error) else GrandPlusError
+        return kind(_reason(error), where=file, fix=_fix(error, str(file)))
     return None
 
 
@@ -97,6 +104,10 @@ def _is_want_of_memory(error: Exception) -> bool:
     return isinstance(error, RuntimeError) and bool(_WANT_OF_MEMORY.search(str(error)))
 
 
+def _is_full_disk(error: OSError) -> bool:
+    return error.errno in _FULL or bool(_CUT_SHORT.search(str(error)))
+
+
 def _reason(error: OSError) -> str:
     if error.errno:
         return os.strerror(error.errno)
@@ -113,7 +124,7 @@ def _fix(error: OSError, file: str) -> str:
     variable = environment.variable_of(file) if file else ""
     if "temporary directory" in str(error):
         variable = "TMPDIR"
-    if error.errno in _FULL or _CUT_SHORT.search(str(error)):
+    if _is_full_disk(error):
         return f"free some, or set {variable or 'GRANDPLUS_SCRATCH'} to a folder with more room; finished work is kept"
     if variable:
         return f"set {variable} to a folder that you may write to"

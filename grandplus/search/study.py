@@ -18,7 +18,7 @@ from optuna.trial import FrozenTrial, Trial, TrialState
 
 from grandplus.pipeline.cases import Case, prepare, train_blind
 from grandplus.pipeline.trials import trials_at_once
-from grandplus.runtime.errors import GrandPlusError
+from grandplus.runtime.errors import GrandPlusError, ShortageError
 from grandplus.runtime.pools import map_in_order
 from grandplus.runtime.progress import Progress
 from grandplus.search.space import Space, changed, own_values, suggest
@@ -142,9 +142,11 @@ def validation(seed: int, case: Case) -> float | str:
     torch.set_num_threads(1)
     prepared = prepare(case, SEEDS)
     split = prepared.splits.of(seed)
-    trials_at_once(prepared.graph, split, prepared.settings)  # what is lacking for now is no trait of the values
+    trials_at_once(prepared.graph, split, prepared.settings)  # refuses what memory is too small for
     try:
         trained = train_blind(prepared, split, seed)
+    except ShortageError:  # no trait of the values
+        raise
     except GrandPlusError as error:
         return str(error)
     predicted = trained.model.predict_proba(prepared.graph)[split.val].argmax(axis=1)

@@ -18,7 +18,7 @@ from grandplus.methods.fitting import fit
 from grandplus.methods.protocol import Task, Trained
 from grandplus.methods.training import one_thread
 from grandplus.propagation.rows import Rows
-from grandplus.runtime.errors import GrandPlusError
+from grandplus.runtime.errors import GrandPlusError, ShortageError
 from grandplus.runtime.storage import finished_whole
 from grandplus.tuning.candidates import Candidate
 from grandplus.tuning.scores import Score
@@ -57,7 +57,8 @@ class Training:
 def score(scores: Path, training: Training) -> Score:
     """Train, and score on the trial's validation nodes; a score that the folder has is read.
 
-    The labels of all other nodes but those to train on are hidden.
+    The labels of all other nodes but those to train on are hidden. That settings can't be trained is a score too; that
+    memory or disk is too small for now is an error.
 
     Parameters
     ----------
@@ -90,10 +91,12 @@ def _file(scores: Path, training: Training) -> Path:
 def _score(training: Training) -> Score:
     graph, splits = _graph(training.graph)
     split = splits.of(training.trial)
+    task, settings = _task(training, graph, split), _shortened(training, split)
     try:
         with one_thread():
-            trained = fit(_task(training, graph, split), _shortened(training, split))
-            return _scored(trained, graph, split)
+            return _scored(fit(task, settings), graph, split)
+    except ShortageError:
+        raise
     except GrandPlusError as error:
         return Score(0.0, np.inf, np.zeros(len(split.val), bool), str(error))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from unittest.mock import Mock
 
 import numpy as np
@@ -25,6 +26,8 @@ from grandplus.evaluation.node_scores import NodeScores
 from grandplus.evaluation.statistics import paired, welch
 from grandplus.methods.registry import NAMES
 from grandplus.pipeline.cases import BEST_MATRIX, Case
+from grandplus.pipeline.settings import load_settings
+from grandplus.runtime.errors import GrandPlusError, ShortageError
 
 MEASURES = ("seconds", "memory")  # which differ from run to run
 
@@ -165,6 +168,20 @@ def test_a_search_is_not_made_again(short, tmp_path, monkeypatch):
     monkeypatch.setattr(searching, "train_blind", pytest.fail)
     assert searching.searched(*files, "cora", "grandplus") == best
     assert [file.read_bytes() for file in files] == before
+
+
+def test_settings_that_cannot_be_trained_are_the_worst_but_a_lack_of_memory_is_no_score(prepared, monkeypatch):
+    def sgc(case, trials):
+        sgc = load_settings(dataset="cora", matrix="ppr", model="sgc")
+        return replace(prepared(case, trials), settings=sgc)
+
+    monkeypatch.setattr(searching, "prepare", sgc)
+    case = Case("cora", "ppr", model="sgc")
+    monkeypatch.setattr("grandplus.propagation.plan.BASE", 2**60)
+    with pytest.raises(ShortageError, match="power iteration would need"):
+        searching.score_on_first_split(1, case, 0)
+    monkeypatch.setattr(searching, "train_blind", Mock(side_effect=GrandPlusError("the loss became nan")))
+    assert searching.score_on_first_split(1, case, 0)["validation"] == 0
 
 
 def test_unseen_graphs_have_defaults_and_searched_settings(short, tmp_path, monkeypatch, capsys):

@@ -6,6 +6,7 @@ import errno
 import os
 import resource
 import tempfile
+from copy import copy
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from grandplus.runtime.errors import ArtifactError, GrandPlusError, path_in_errors
+from grandplus.runtime.errors import (
+    ArtifactError,
+    GrandPlusError,
+    MemoryShortageError,
+    ShortageError,
+    path_in_errors,
+)
 from grandplus.runtime.storage import finished_whole
 from grandplus.runtime.system_errors import artifact_errors, system_error
 
@@ -52,6 +59,19 @@ def refused(number: int, *path: str) -> OSError:
 )  # fmt: skip
 def test_an_error_of_the_system_is_one_line(error, line):
     assert str(system_error(error)) == line
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (MemoryError(), MemoryShortageError),
+        (refused(errno.ENOSPC, "data/x"), ShortageError),
+        (OSError("4096 requested and 512 written"), ShortageError),
+        (refused(errno.EACCES, "data/x"), GrandPlusError),
+    ],
+)
+def test_a_shortage_is_a_kind_of_its_own_also_from_another_process(error, kind):
+    assert type(copy(system_error(error))) is kind  # by what pickle calls
 
 
 @pytest.mark.parametrize("error", [ValueError("x"), RuntimeError("of ours"), ImportError("no name y in x")])

@@ -270,6 +270,15 @@ def test_what_the_environment_lacks_ends_a_search_and_leaves_no_mark(checkout, h
     assert trial.state == TrialState.COMPLETE
 
 
+def test_memory_that_training_lacks_for_now_ends_a_search_and_leaves_no_mark(checkout, here, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr("grandplus.propagation.plan.BASE", 2**60)
+        with pytest.raises(GrandPlusError, match="power iteration would need"):
+            search("ring", "avg", {"network": 1, "propagation": 1}, model="sgc")
+    [trial] = studies_of(checkout, "ring-sgc")["network"].trials
+    assert trial.state == TrialState.RUNNING
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

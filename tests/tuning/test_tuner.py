@@ -10,7 +10,7 @@ from made_graphs import SHORT, Saved, made, saved
 
 from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Splits
-from grandplus.runtime.errors import GrandPlusError
+from grandplus.runtime.errors import ArtifactError, GrandPlusError
 from grandplus.tuning import training, tuner
 from grandplus.tuning.outcome import ONE_CLASS, Outcome
 
@@ -120,6 +120,25 @@ def test_what_cannot_be_trained_goes_no_further(tmp_path):
     assert outcome.winner != 1
     with pytest.raises(GrandPlusError, match="none of 1 settings could be trained: the loss became"):
         tuned(graph, tmp_path / "tuned", [wild], training=[])
+
+
+def test_what_memory_is_too_small_for_now_is_no_score(tmp_path, monkeypatch):
+    graph = saved(made(homophily=0.7, noise=0.8, nodes=300), tmp_path / "graph")
+    with monkeypatch.context() as patch:
+        patch.setattr("grandplus.propagation.plan.BASE", 2**60)
+        with pytest.raises(GrandPlusError, match="power iteration would need"):
+            tuned(graph, tmp_path / "tuned", [{}], training=[])
+    assert scores(tmp_path / "tuned") == {}
+    assert not tuned(graph, tmp_path / "tuned", [{}], training=[]).tried[0].failed
+
+
+def test_rows_that_are_lost_are_no_score(tmp_path):
+    graph = saved(made(homophily=0.7, noise=0.8, nodes=300), tmp_path / "graph")
+    one = training.Training(Saved(graph).candidate({}), graph, tmp_path / "lost", seed=0, trial=0, steps=9)
+    (tmp_path / "scores").mkdir()
+    with pytest.raises(ArtifactError, match="lost"):
+        training.score(tmp_path / "scores", one)
+    assert not training.kept(tmp_path / "scores", one)
 
 
 def test_a_score_is_that_of_exact_inference_after_so_many_steps(tmp_path):
