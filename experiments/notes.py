@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import csv
-from collections.abc import Iterator
+import io
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +22,11 @@ def held(file: Path) -> Iterator[None]:
 
 
 def read_notes(file: Path) -> list[dict[str, str]]:
-    """The rows; none if there is no file."""
+    """The whole lines; one that a kill has cut short is left out, and there are none if there is no file."""
     if not file.exists():
         return []
-    with file.open(encoding="utf-8", newline="") as stream:
-        return list(csv.DictReader(stream))
+    whole = file.read_text(encoding="utf-8").rpartition("\n")[0]
+    return list(csv.DictReader(io.StringIO(whole)))
 
 
 def note(file: Path, row: dict[str, Any], key: tuple[str, ...] = ("dataset",)) -> None:
@@ -39,13 +40,39 @@ def note(file: Path, row: dict[str, Any], key: tuple[str, ...] = ("dataset",)) -
     key : tuple of str
         The columns that tell rows apart.
     """
+    note_all(file, [row], key, tuple(row), order=lambda known: [str(known[name]) for name in key])
+
+
+def note_all(
+    file: Path,
+    rows: Iterable[Mapping[str, Any]],
+    key: tuple[str, ...],
+    columns: tuple[str, ...],
+    *,
+    order: Callable[[Mapping[str, Any]], Any] | None = None,
+) -> None:
+    """Put rows into a file, all or none of them, each in place of an earlier one of the same key; the others stay.
+
+    The file is written whole, and another process that writes it waits.
+
+    Parameters
+    ----------
+    file : Path
+    rows : iterable of mapping
+    key : tuple of str
+        The columns that tell rows apart.
+    columns : tuple of str
+        Of the file.
+    order : callable, optional
+        By what rows are sorted. By default they keep their places, and new ones are the last.
+    """
     file.parent.mkdir(parents=True, exist_ok=True)
     with held(file):
-        rows = {tuple(known[name] for name in key): known for known in [*read_notes(file), row]}
+        known = {tuple(str(row[name]) for name in key): row for row in [*read_notes(file), *rows]}
         with finished_whole(file, alone=True) as partial, partial.open("w", encoding="utf-8", newline="") as stream:
-            writer = csv.DictWriter(stream, list(row), lineterminator="\n")
+            writer = csv.DictWriter(stream, columns, lineterminator="\n")
             writer.writeheader()
-            writer.writerows(rows[name] for name in sorted(rows))
+            writer.writerows(sorted(known.values(), key=order) if order else known.values())
 
 
 def write_page(file: Path, text: str) -> None:

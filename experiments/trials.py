@@ -16,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from experiments.notes import held, write_page
+from experiments.notes import held, read_notes, write_page
 from grandplus.evaluation.statistics import Sample
 from grandplus.graph.splits import Split
 from grandplus.pipeline.cases import Case, Prepared, check_cpu, prepare, train_blind
@@ -156,10 +156,7 @@ def scored(prepared: Prepared, case: Case, trial: int) -> Scored:
 
 def read_rows(file: Path) -> list[Row]:
     """The whole lines of the file; one that a kill has cut short is left out."""
-    if not file.exists():
-        return []
-    whole = file.read_text(encoding="utf-8").rpartition("\n")[0]
-    rows: list[Row] = list(csv.DictReader(io.StringIO(whole)))
+    rows: list[Row] = [dict(row) for row in read_notes(file)]
     for row in rows:
         row |= {name: int(row[name]) for name in WHOLE if name in row}
         row |= {name: float(row[name]) for name in PARTS if name in row}

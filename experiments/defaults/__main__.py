@@ -18,7 +18,7 @@ import numpy as np
 from tqdm import tqdm
 
 from experiments.defaults.graphs import ADDED, CHOOSING, SHOWN, Given
-from experiments.defaults.scores import Defaults, Loaded, Row, append, read_rows, write_rows
+from experiments.defaults.scores import Defaults, Loaded, Row, keep, read_rows
 from experiments.notes import write_page
 from grandplus.evaluation.baselines.table import LABELS
 from grandplus.evaluation.statistics import Sample
@@ -63,7 +63,6 @@ def make(files: Path, trials: int, tuned: Path | None) -> None:
     file = FOLDER / "trials.csv"
     bar = tqdm(wanted, unit="graph", disable=None)
     rows = [row for case in bar for row in complete(file, files, *case)]
-    write_rows(file, rows)
     text = table(rows, read_tuned(tuned) if tuned else {})
     write_page(FOLDER / "table.md", text)
     print(text)
@@ -82,7 +81,6 @@ def complete(
         print(f"{given.name} is left out: {error}")
         return []
     finished = {(row["graph"], row["defaults"], row["trial"]): row for row in read_rows(file)}
-    write_rows(file, finished.values())  # without a line that a kill has cut short
     # Of two candidates whose settings are the same for a graph, one is trained.
     same = {
         (row["inputs"], trial): row
@@ -96,15 +94,14 @@ def complete(
             if row is None or row["inputs"] != loaded.inputs_of(defaults):
                 known = same.get((loaded.inputs_of(defaults), trial))
                 row = known | {"defaults": defaults.name} if known else loaded.score(defaults, trial)
-                append(file, row)
+                keep(file, [row])
             same[row["inputs"], trial] = row
             rows.append(row)
     names = [(name, trial) for trial in range(trials) for name in LABELS]
     of_baselines = [finished[given.name, *name] for name in names if (given.name, *name) in finished]
     if len(of_baselines) < len(names) or any(row["inputs"] != loaded.inputs_of(CHOSEN) for row in of_baselines):
         of_baselines = list(loaded.score_baselines(CHOSEN, trials))
-        for row in of_baselines:
-            append(file, row)
+        keep(file, of_baselines)
     return rows + of_baselines
 
 

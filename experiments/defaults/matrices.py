@@ -9,7 +9,6 @@ in matrices.csv. Writes matrices.png.
 from __future__ import annotations
 
 import argparse
-import csv
 import sys
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from matplotlib.image import AxesImage
 from tqdm import tqdm
 
 from experiments.defaults.made import Recipe, make
+from experiments.notes import note_all, read_notes
 from grandplus.datasets.preprocess import preprocess
 from grandplus.evaluation.figures import save
 from grandplus.evaluation.suited import suited_top_k, suited_values
@@ -34,11 +34,12 @@ from grandplus.propagation.matrices import propagation_weights
 from grandplus.propagation.settings import GFPush
 
 FOLDER = Path(__file__).parent
-COLUMNS = ("homophily", "noise", "matrix", "order", "trial", "test")
+KEY = ("homophily", "noise", "matrix", "order", "trial")
+COLUMNS = (*KEY, "test")
 HOMOPHILY = (0.25, 0.5, 0.7, 0.9)  # 0.25 is chance, as there are four classes
 NOISE = (0.2, 0.5, 1.0)
 MATRICES, ORDERS = ("ppr", "avg", "single"), (2, 4, 10)
-Case = tuple[float, float, str, int, int]  # the first columns
+Case = tuple[float, float, str, int, int]  # of KEY
 
 
 def cases(trials: int) -> list[Case]:
@@ -68,27 +69,21 @@ def score(homophily: float, noise: float, matrix: str, order: int, trial: int) -
 
 
 def complete(file: Path, trials: int) -> dict[Case, float]:
-    """The accuracies that the file has, and others, which are added to it."""
+    """The accuracies of so many trials: those that the file has, and others, which are added to it."""
     scores = _read(file)
-    if not file.exists():
-        file.write_text(",".join(COLUMNS) + "\n", encoding="utf-8")
     for case in tqdm(cases(trials), unit="trial", disable=None):
         if case not in scores:
             scores[case] = round(score(*case), 4)
-            with file.open("a", encoding="utf-8") as out:
-                out.write(",".join(map(str, [*case, scores[case]])) + "\n")
-    return scores
+            note_all(file, [dict(zip(COLUMNS, (*case, scores[case]), strict=True))], KEY, COLUMNS)
+    return {case: scores[case] for case in cases(trials)}
 
 
 def _read(file: Path) -> dict[Case, float]:
-    if not file.exists():
-        return {}
-    whole = file.read_text(encoding="utf-8").rpartition("\n")[0].splitlines()
     return {
         (float(row["homophily"]), float(row["noise"]), row["matrix"], int(row["order"]), int(row["trial"])): float(
             row["test"]
         )
-        for row in csv.DictReader(whole)
+        for row in read_notes(file)
     }
 
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import json
-import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 
 from experiments.defaults.graphs import Given
-from experiments.notes import write_page
+from experiments.notes import note_all, read_notes
 from grandplus.datasets.preprocess import preprocess
 from grandplus.evaluation.baselines.scores import score_baselines
 from grandplus.evaluation.orders import suited_order, usual_order
@@ -32,7 +29,8 @@ from grandplus.propagation.matrices import propagation_weights
 from grandplus.propagation.rows import Rows
 from grandplus.propagation.settings import GFPush
 
-COLUMNS = ("graph", "defaults", "trial", "order", "validation", "choosing", "test", "steps", "inputs")
+KEY = ("graph", "defaults", "trial")
+COLUMNS = (*KEY, "order", "validation", "choosing", "test", "steps", "inputs")
 MATRIX = "avg"  # of params.yaml
 CHOOSING_NODES = 100  # of each class at most, and at most half of those that neither train nor validate
 Row = dict[str, Any]
@@ -189,35 +187,16 @@ def choosing_nodes(
 
 def read_rows(file: Path) -> list[Row]:
     """The whole lines of the file; one that a kill has cut short is left out."""
-    if not file.exists():
-        return []
-    whole = file.read_text(encoding="utf-8").rpartition("\n")[0]
-    rows: list[Row] = list(csv.DictReader(io.StringIO(whole)))
+    rows: list[Row] = [dict(row) for row in read_notes(file)]
     for row in rows:
         row |= {name: int(row[name]) for name in ("trial", "order", "steps")}
         row |= {name: float(row[name]) if row[name] else None for name in ("validation", "choosing", "test")}
     return rows
 
 
-def write_rows(file: Path, rows: Iterable[Row]) -> None:
-    """Write the file whole."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    write_page(file, ",".join(COLUMNS) + "\n" + "".join(map(line, rows)))
-
-
-def append(file: Path, row: Row) -> None:
-    """Add a row so that it survives a kill."""
-    with file.open("a", encoding="utf-8") as out:
-        out.write(line(row))
-        out.flush()
-        os.fsync(out.fileno())
-
-
-def line(row: Row) -> str:
-    """A row as the file has it."""
-    text = io.StringIO()
-    csv.DictWriter(text, COLUMNS, lineterminator="\n").writerow(row)
-    return text.getvalue()
+def keep(file: Path, rows: Iterable[Row]) -> None:
+    """Add rows to the file, each in place of an earlier one of the same trial."""
+    note_all(file, rows, KEY, COLUMNS)
 
 
 def _mean(right: NDArray[np.bool_]) -> float | None:

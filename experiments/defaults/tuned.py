@@ -10,9 +10,9 @@ Resumable: a graph that tuned.csv has is left as it is. By default all graphs, t
 from __future__ import annotations
 
 import argparse
-import csv
 import tempfile
 import time
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ import torch
 
 from experiments.defaults.graphs import CHOOSING, SHOWN, Given
 from experiments.defaults.scores import choosing_nodes
+from experiments.notes import note_all, read_notes
 from grandplus.datasets.preprocess import preprocess
 from grandplus.evaluation.orders import FAMILIES, suited_order
 from grandplus.evaluation.suited import suited_to_features, suited_top_k
@@ -139,18 +140,13 @@ def main() -> int:
 
 
 def make(files: Path, names: list[str]) -> None:
-    """Add the graphs that the file lacks."""
+    """Add the graphs that the file lacks, or has not all trials of."""
     torch.set_num_threads(1)
-    with FILE.open("a+", encoding="utf-8", newline="") as stream:
-        stream.seek(0)
-        known = {row["graph"] for row in csv.DictReader(stream)}
-        writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")
-        if not known:
-            writer.writeheader()
-        for given, choosing in [*((given, False) for given in SHOWN), *((given, True) for given in CHOOSING)]:
-            if given.present(files) and given.name not in known and given.name in (names or [given.name]):
-                writer.writerows(rows_of(given, files, choosing=choosing))
-                stream.flush()
+    known = Counter(row["graph"] for row in read_notes(FILE))
+    for given, choosing in [*((given, False) for given in SHOWN), *((given, True) for given in CHOOSING)]:
+        missing = known[given.name] < tuner.TRIALS
+        if missing and given.present(files) and given.name in (names or [given.name]):
+            note_all(FILE, rows_of(given, files, choosing=choosing), COLUMNS[:2], COLUMNS)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -12,9 +11,9 @@ from typing import Any
 import torch
 from tqdm import tqdm
 
+from experiments.notes import note_all, read_notes
 from grandplus.pipeline.cases import Case, Prepared, prepare, train_blind
 from grandplus.propagation.gfpush import gfpush
-from grandplus.runtime.storage import finished_whole
 
 FOLDER = Path(__file__).parent
 SECONDS = FOLDER / "seconds.csv"
@@ -91,17 +90,14 @@ def measure(cases: list[Case], trials: int) -> Times:
         key = case.dataset, case.matrix, case.change
         if key not in times:
             times[key] = _measure(prepare(case, trials))
-            lines = [COLUMNS, *((*named, *(f"{value:.3f}" for value in took)) for named, took in times.items())]
-            with finished_whole(SECONDS, alone=True) as partial, partial.open("w", encoding="utf-8", newline="") as out:
-                csv.writer(out, lineterminator="\n").writerows(lines)
+            taken = (f"{value:.3f}" for value in times[key])
+            note_all(SECONDS, [dict(zip(COLUMNS, (*key, *taken), strict=True))], COLUMNS[:3], COLUMNS)
     return {case: times[case.dataset, case.matrix, case.change] for case in cases}
 
 
 def _read_seconds() -> dict[tuple[str, ...], tuple[float, float]]:
-    if not SECONDS.exists():
-        return {}
-    _, *lines = csv.reader(SECONDS.read_text(encoding="utf-8").splitlines())
-    return {tuple(named): (float(push), float(step)) for *named, push, step in lines}
+    rows = (tuple(row[name] for name in COLUMNS) for row in read_notes(SECONDS))
+    return {tuple(named): (float(push), float(step)) for *named, push, step in rows}
 
 
 def _measure(prepared: Prepared) -> tuple[float, float]:

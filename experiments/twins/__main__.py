@@ -12,7 +12,6 @@ size twin-mag-scholar-c takes 12 GiB of memory.
 from __future__ import annotations
 
 import argparse
-import csv
 import sys
 from pathlib import Path
 from typing import Any
@@ -21,14 +20,13 @@ import numpy as np
 import torch
 from tqdm import tqdm
 
-from experiments.notes import write_page
+from experiments.notes import note_all, read_notes, write_page
 from grandplus.evaluation.baselines.inputs import propagated_rows_of
 from grandplus.evaluation.baselines.linear import fit_linear
 from grandplus.evaluation.baselines.protocol import Problem
 from grandplus.methods.protocol import RowModel
 from grandplus.pipeline.cases import Case, Prepared, check_cpu, prepare, train_blind
 from grandplus.pipeline.ending import ending
-from grandplus.runtime.storage import finished_whole
 
 FOLDER = Path(__file__).parent
 TRIALS, TABLE = FOLDER / "trials.csv", FOLDER / "table.md"
@@ -63,15 +61,14 @@ def make(wanted: list[tuple[str, float, str, int]]) -> None:
     """Add the trials that are missing to trials.csv, and write the table of all that are there."""
     check_cpu()
     torch.set_num_threads(1)
-    rows = read()
     for dataset, scale, matrix, trial in tqdm(wanted, unit="trial", disable=None):
         prepared = prepare(Case(dataset, matrix, (("synthetic.scale", scale),)), SPLITS)
         key = dataset, f"{scale:g}", matrix, str(trial)
-        if key not in rows or rows[key]["inputs"] != prepared.inputs:
-            scores = {name: str(value) for name, value in score(prepared, trial).items()}
-            rows = read() | {key: dict(zip(KEY, key, strict=True)) | scores | {"inputs": prepared.inputs}}
-            write(rows)
-    text = table(rows)
+        known = read().get(key)  # another process may have made it meanwhile
+        if known is None or known["inputs"] != prepared.inputs:
+            row = dict(zip(KEY, key, strict=True)) | score(prepared, trial) | {"inputs": prepared.inputs}
+            note_all(TRIALS, [row], KEY, COLUMNS, order=lambda row: _order(tuple(row[name] for name in KEY)))
+    text = table(read())
     write_page(TABLE, text)
     print(text)
 
@@ -115,18 +112,7 @@ def table(rows: dict[tuple[str, ...], Row]) -> str:
 
 def read() -> dict[tuple[str, ...], Row]:
     """The trials that are there, by dataset, scale, matrix and trial."""
-    if not TRIALS.exists():
-        return {}
-    with TRIALS.open(encoding="utf-8", newline="") as file:
-        return {tuple(row[name] for name in KEY): row for row in csv.DictReader(file)}
-
-
-def write(rows: dict[tuple[str, ...], Row]) -> None:
-    """Write trials.csv whole, in order."""
-    with finished_whole(TRIALS, alone=True) as partial, partial.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows[key] for key in sorted(rows, key=_order))
+    return {tuple(row[name] for name in KEY): row for row in read_notes(TRIALS)}
 
 
 def _order(key: tuple[str, ...]) -> tuple[int, float, int, int]:

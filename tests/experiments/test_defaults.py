@@ -172,10 +172,35 @@ def test_finished_trials_are_kept_and_others_made(tmp_path, monkeypatch):
     )
 
 
+def test_a_run_of_fewer_graphs_and_trials_keeps_the_others(tmp_path, monkeypatch):
+    def score(loaded, candidate, trial):
+        scores_of = {"validation": 0.5, "choosing": 0.5, "test": 0.5, "inputs": loaded.inputs_of(candidate)}
+        return row(loaded.name, candidate.name, **scores_of) | {"trial": trial}
+
+    monkeypatch.setattr(Loaded, "score", score)
+    monkeypatch.setattr(Loaded, "score_baselines", lambda *_: iter(()))
+    one, two = given("one"), given("two")
+    others = {"FOLDER": tmp_path, "CHOOSING": [], "ADDED": [], "SMALL": 0, "table": lambda *_: ""}
+    for name, value in ({"SHOWN": [one, two]} | others).items():
+        monkeypatch.setattr(defaults, name, value)
+    defaults.make(tmp_path, 2, None)
+    before = scores.read_rows(tmp_path / "trials.csv")
+    assert len(before) == 2 * 2 * 2
+    monkeypatch.setattr(defaults, "SHOWN", [one, replace(two, place="no")])
+    defaults.make(tmp_path, 1, None)
+    assert scores.read_rows(tmp_path / "trials.csv") == before
+
+
 def test_the_map_of_matrices_has_a_value_for_each_case(tmp_path, monkeypatch):
     monkeypatch.setattr(matrices, "score", lambda *case: 0.5)
     accuracies = matrices.complete(tmp_path / "matrices.csv", 1)
     assert set(accuracies) == set(matrices.cases(1))
+    assert matrices.complete(tmp_path / "matrices.csv", 1) == accuracies
+    text = (tmp_path / "matrices.csv").read_text()
+    (tmp_path / "matrices.csv").write_text(text[:-4])  # as a kill leaves it
+    assert matrices.complete(tmp_path / "matrices.csv", 1) == accuracies
+    assert (tmp_path / "matrices.csv").read_text() == text
+    assert set(matrices.complete(tmp_path / "matrices.csv", 2)) == set(matrices.cases(2))
     assert matrices.complete(tmp_path / "matrices.csv", 1) == accuracies
     matrices.plot(accuracies, tmp_path / "matrices.png")
     assert (tmp_path / "matrices.png").stat().st_size > 10_000

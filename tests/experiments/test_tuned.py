@@ -46,3 +46,9 @@ def test_what_was_found_is_scored_in_each_trial(tmp_path, short, monkeypatch):
     assert text.splitlines()[1].startswith("noisy,0,matrix=single order=4,")
     tuned.make(tmp_path, [])
     assert (tmp_path / "tuned.csv").read_text() == text  # which was there already
+    head, line, _ = text.splitlines()
+    (tmp_path / "tuned.csv").write_text(f"{head}\n{line}\n")
+    made = [{"graph": "noisy", "trial": trial, "test": 0.5} for trial in range(2)]
+    monkeypatch.setattr(tuned, "rows_of", lambda *_, choosing: made)
+    tuned.make(tmp_path, [])
+    assert defaults.read_tuned(tmp_path / "tuned.csv") == {"noisy": [0.5, 0.5]}  # half of the trials are not all
