@@ -77,14 +77,16 @@ def run_apart(
 
 
 def peak_memory(process: int | None = None) -> int:
-    """The most bytes that a process, by default this one, has had in memory.
+    """The most bytes that a process, by default this one, has had in memory; 0 of another one that has ended.
 
     Linux's ``ru_maxrss`` is no less than that of the process which started this one, so it is not used there.
     """
     lines = proc_file(process or os.getpid(), "status").splitlines()
     peaks = [1024 * int(line.split()[1]) for line in lines if line.startswith("VmHWM:")]
+    if peaks or process:
+        return max(peaks, default=0)
     unit = 1 if sys.platform == "darwin" else 1024
-    return peaks[0] if peaks else unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 def _limited(connection: Connection, memory: int | None, work: Callable[..., None], arguments: tuple[Any, ...]) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
 
 import numpy as np
 import pytest
+from processes import is_alive, wait_for
 
-from experiments.compared.apart import run_apart
+from experiments.compared.apart import peak_memory, run_apart
 from grandplus.runtime.errors import GrandPlusError
 
 
@@ -46,3 +49,12 @@ def test_every_end_is_told(what, ended):
     if not ended:
         assert outcome.memory > outcome.told["filled"] == 2**27
         assert outcome.told["limit"] == str(2**31 * 7 // 8)
+
+
+def test_a_process_that_has_ended_is_not_measured_as_this_one():
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    wait_for(lambda: not is_alive(process.pid), "its end")  # it is there still, as nobody has asked for its end
+    assert peak_memory(process.pid) == 0
+    process.wait()
+    assert peak_memory(process.pid) == 0
+    assert peak_memory() == peak_memory(os.getpid()) > 2**24
