@@ -12,7 +12,7 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Any, NamedTuple
 
-from grandplus.runtime.errors import GrandPlusError
+from grandplus.runtime.errors import GrandPlusError, MemoryShortageError
 from grandplus.runtime.supervision import end_with_parent_process, proc_file
 from grandplus.runtime.system_errors import system_error
 
@@ -30,7 +30,7 @@ class Outcome(NamedTuple):
     memory : int
         Bytes that its process had at most.
     ended : str
-        Why it wasn't finished; empty if it was.
+        By which limit it wasn't finished, seconds or memory; empty if it was.
     """
 
     told: dict[str, Any]
@@ -53,6 +53,11 @@ def run_apart(
     memory : int, optional
         Bytes that its own data may take. The library plans with seven eighths of them, and the rest is for what it
         doesn't plan.
+
+    Raises
+    ------
+    GrandPlusError
+        It ended for another reason, like a full disk, which tells nothing of the work.
     """
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe(duplex=False)
@@ -69,7 +74,12 @@ def run_apart(
             elif time.monotonic() > deadline:
                 ended = f"not done after {seconds:g} seconds"
     except EOFError:  # it has closed its end
-        ended = told.pop("ended", "broke off")
+        if "error" in told:
+            raise told["error"] from None
+        if "ended" not in told:
+            fix = "give it less memory if the machine has less than its limit"
+            raise GrandPlusError("the process for it ended without a word", where=work.__name__, fix=fix) from None
+        ended = told.pop("ended")
     finally:
         process.kill()
         process.join()
@@ -94,15 +104,18 @@ def _limited(connection: Connection, memory: int | None, work: Callable[..., Non
     if memory is not None:
         os.environ["GRANDPLUS_MEMORY"] = str(memory * 7 // 8)
         resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
-    ended = ""
+    end: dict[str, Any] = {"ended": ""}
     connection.send({})  # it begins
     try:
         work(*arguments, connection.send)
+    except MemoryShortageError as error:
+        end = {"ended": f"refused: {error.found}"}
     except GrandPlusError as error:
-        ended = f"refused: {error.found}"
+        end = {"error": error}
     except (MemoryError, RuntimeError, OSError) as error:
         want = system_error(error)
         if want is None:
             raise
-        ended = "failed: " + want.found.partition(":")[0]
-    connection.send({"ended": ended, "memory": peak_memory()})
+        lacks_memory = isinstance(want, MemoryShortageError)
+        end = {"ended": "failed: " + want.found.partition(":")[0]} if lacks_memory else {"error": want}
+    connection.send(end | {"memory": peak_memory()})

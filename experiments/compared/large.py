@@ -5,7 +5,8 @@
 
 One trial each, in a process of its own: 15 minutes from the preparation on, and 16 GiB. After a small twin comes one
 of full size, and if a system doesn't finish there, smaller ones. Resumable: what was measured is kept in large.csv.
-Writes large.md and large.png. Take a machine that does nothing else: the seconds are of a clock.
+What fails for another reason than time or memory, like a full disk, is no result, and ends the run. Writes large.md
+and large.png. Take a machine that does nothing else: the seconds are of a clock.
 """
 
 from __future__ import annotations

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from unittest.mock import Mock
+
 import pytest
 
 from experiments.compared import large
 from experiments.compared.apart import Outcome
 from experiments.compared.large_table import table
 from experiments.notes import read_notes
+from grandplus.runtime.errors import GrandPlusError
 
 LIMITS = {"seconds": 900.0, "memory": 2**34}
 DONE = {"preparation": 1.0, "training": 20.5, "inference": 3.25, "validation": 0.8, "test": 0.75, "steps": 100}
@@ -79,6 +82,13 @@ def test_the_graph_of_what_is_refused_is_not_made(monkeypatch, tmp_path, capsys)
     large.make(tmp_path / "large.csv", ["sgc"], ["twin-amazon2m"], None, **LIMITS)
     assert asked == [large.check]
     assert "| refused: too large |" in (tmp_path / "large.md").read_text()
+
+
+def test_what_tells_nothing_of_a_system_is_not_noted(monkeypatch, tmp_path):
+    monkeypatch.setattr(large, "run_apart", Mock(side_effect=GrandPlusError("No space left on device")))
+    with pytest.raises(GrandPlusError, match="No space left"):
+        large.make(tmp_path / "large.csv", ["sgc"], ["twin-amazon2m"], None, **LIMITS)
+    assert read_notes(tmp_path / "large.csv") == []
 
 
 def test_a_table_without_rows_names_what_was_not_run():
