@@ -207,7 +207,8 @@ def graph_folder(settings: Settings) -> Path:
             splits.save(folder)
 
     used = {"dataset", "seed", "trials", "expect", "source", "synthetic", "preprocess"}
-    return _kept("graph", key_of(settings.model_dump(include=used), code_of("preprocess", settings)), make)
+    code = code_of("download", settings) + code_of("preprocess", settings)  # a synthetic graph is made by the former
+    return _kept("graph", key_of(settings.model_dump(include=used), code), make)
 
 
 def rows_folder(settings: Settings, graph: Path) -> Path:

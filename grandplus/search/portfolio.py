@@ -116,7 +116,7 @@ def compared(own: Case) -> Outcome:
     of_graph = graph_folder(settings)
     graph, split = Graph.load(of_graph), Splits.load(of_graph).of(0)
     at_most = trials_at_once(graph, split, settings)
-    code = [code_of(stage, settings) for stage in ("gfpush", "train", "infer")]
+    code = [code_of(stage, settings) for stage in ("download", "preprocess", "gfpush", "train", "infer")]
     code.append(digest_of_code([Path(tuner.__file__).parent]))
     key = key_of({"inputs": inputs_key(settings, graph), "seed": settings.seed}, " ".join(code))
     folder = STORE.absolute() / f"tune-{key}"

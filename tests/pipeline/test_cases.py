@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 from grandplus.graph.adjacency import as_adjacency
 from grandplus.graph.graph import Graph
+from grandplus.pipeline import cases
 from grandplus.pipeline.cases import Case, inputs_key
 
 CASE = Case("cora", "ppr")
@@ -23,7 +24,7 @@ def key_of(case, graph=None, trials=10):
 
 
 def test_the_key_changes_with_all_that_scores_depend_on():
-    cases = [
+    different = [
         CASE,
         Case("citeseer", "ppr"),
         Case("cora", "avg"),
@@ -32,7 +33,7 @@ def test_the_key_changes_with_all_that_scores_depend_on():
         Case("cora", "ppr", (("gfpush.alpha", 0.3),)),
         Case("cora", "ppr", (("preprocess.unlabelled", 7),)),
     ]
-    assert len({key_of(case) for case in cases}) == len(cases)
+    assert len({key_of(case) for case in different}) == len(different)
     settings = CASE.settings(10)
     assert inputs_key(settings.model_copy(update={"seed": 1}), graph_of()) != key_of(CASE)
     assert inputs_key(settings.model_copy(update={"model": "another"}), graph_of()) != key_of(CASE)
@@ -56,6 +57,19 @@ def test_a_setting_that_is_new_and_has_its_default_keeps_the_key():
     other = settings.model_copy(update={"train": Longer(**settings.train.model_dump(), momentum=0.6)})
     assert inputs_key(same, graph_of()) == key_of(CASE)
     assert inputs_key(other, graph_of()) != key_of(CASE)
+
+
+def test_a_graph_is_made_anew_where_the_code_of_one_of_its_stages_changes(monkeypatch):
+    monkeypatch.setattr(cases, "_kept", lambda name, key, make: key)
+    code = {"download": "a", "preprocess": "b"}
+    monkeypatch.setattr(cases, "code_of", lambda stage, settings: code[stage])
+    settings = Case("twin-reddit", "avg").settings(1)
+    before = cases.graph_folder(settings)
+    assert cases.graph_folder(settings) == before
+    for stage in code:
+        monkeypatch.setitem(code, stage, "new")
+        assert cases.graph_folder(settings) != before
+        before = cases.graph_folder(settings)
 
 
 @pytest.mark.parametrize(("changes", "change"), [((), ""), ((("train.lr", 0.1),), "train.lr=0.1")])

@@ -89,6 +89,15 @@ def test_the_line_that_runs_it_names_the_method_if_another_one_ran_before(checko
     assert "  dvc exp run -S dataset=ring-tuned -S model=grandplus -S matrix=" in capsys.readouterr().out
 
 
+def test_scores_are_of_the_code_of_all_that_leads_to_them(checkout, monkeypatch):
+    folders, changed = [], [""]
+    monkeypatch.setattr(tuner, "tune", lambda _, folder, **__: folders.append(folder))
+    monkeypatch.setattr(portfolio, "code_of", lambda stage, _: "new" if stage == changed[0] else stage)
+    for changed[0] in ("", "download", "preprocess", "gfpush", "train", "infer"):
+        portfolio.compared(Case("ring", "avg"))
+    assert len(set(folders)) == len(folders)
+
+
 def test_a_card_that_is_not_there(checkout, capsys):
     assert main(["tune", "rung"]) == 2
     assert "dataset is 'rung'; expected one of ring" in capsys.readouterr().err
