@@ -14,7 +14,7 @@ from grandplus.datasets.fetch.fetch import is_at_hand
 from grandplus.datasets.source import Expect, Place, Source
 from grandplus.evaluation.statistics import Sample
 from grandplus.pipeline.card import CATALOG, read_card
-from grandplus.pipeline.evaluated import SETTINGS
+from grandplus.pipeline.evaluated import SETTINGS, is_of_reports
 from grandplus.pipeline.folders import GRAPH
 from grandplus.pipeline.yaml_files import read_yaml
 from grandplus.runtime.errors import GrandPlusError
@@ -147,10 +147,12 @@ def _committed_homophily(root: Path) -> dict[str, float]:
 
 
 def _of_last_run(root: Path) -> dict[str, float]:
-    """That of the graph in data/graph, if there is one."""
+    """That of the graph in data/graph, if it is that of the run that the reports are of: their settings name it."""
     from grandplus.evaluation.homophily import homophily
     from grandplus.graph.graph import Graph  # here, as it takes a moment
 
+    if not is_of_reports(GRAPH, root):
+        return {}
     try:
         dataset, share = read_yaml(root / SETTINGS)["dataset"], homophily(Graph.load(root / GRAPH)).share
     except (GrandPlusError, KeyError):

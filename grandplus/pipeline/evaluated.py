@@ -66,6 +66,24 @@ def check_reports() -> None:
         raise ArtifactError(fault, where=REPORTS)
 
 
+def is_of_reports(folder: Path, root: Path = Path()) -> bool:
+    """Whether a folder is of the run that the settings in the reports are of.
+
+    Parameters
+    ----------
+    folder : Path
+        That evaluation has read, from the top of the checkout.
+    root : Path
+        The top.
+    """
+    files = {SETTINGS.name: root / SETTINGS, _name(folder): root / folder / SUMS}
+    try:
+        listed = parse_sums((root / REPORTS / SUMS).read_text(encoding="utf-8")) or {}
+        return all(sha256(file) == listed.get(name) for name, file in files.items())
+    except (OSError, ValueError):
+        return False
+
+
 def remarks() -> list[str]:
     """What lies in this checkout of another run than the reports: a sentence for each kind, none if it is all one run.
 

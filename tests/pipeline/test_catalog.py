@@ -15,6 +15,7 @@ from grandplus.graph.adjacency import as_adjacency
 from grandplus.graph.graph import Graph
 from grandplus.pipeline.card import CATALOG
 from grandplus.pipeline.catalog import Listed, best_results, list_cards
+from grandplus.runtime.sums import sha256, write_sums
 
 ROOT = Path(__file__).resolve().parents[2]
 CARD = """
@@ -94,7 +95,13 @@ def test_the_graph_of_the_last_run_tells_its_homophily(checkout):
     graph.save(checkout / "data/graph")
     (checkout / "reports").mkdir()
     (checkout / "reports/settings.yaml").write_text("dataset: mine\n")
+    assert list_cards(checkout)[0].homophily is None  # no run has ended
+    write_sums(checkout / "data/graph", {"indptr.npy": "0" * 64})
+    files = {"settings.yaml": "reports/settings.yaml", "../data/graph/SHA256SUMS": "data/graph/SHA256SUMS"}
+    write_sums(checkout / "reports", {name: sha256(checkout / file) for name, file in files.items()})
     assert list_cards(checkout)[0].homophily == pytest.approx(2 / 3)
+    write_sums(checkout / "data/graph", {"indptr.npy": "1" * 64})  # of a later run, which has not ended
+    assert list_cards(checkout)[0].homophily is None
 
 
 def test_files_in_a_mirror_in_place_or_in_the_cache_are_on_this_machine(checkout, monkeypatch):
