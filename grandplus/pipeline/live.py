@@ -47,10 +47,11 @@ class Live:
 
     def __exit__(self, *_: object) -> None:
         shutil.rmtree(self._notes, ignore_errors=True)  # a worker may be writing there still, after an error
-        self._file.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # where it could not be written
+            self._file.unlink(missing_ok=True)
 
     def sum_up(self) -> str:
-        """Write the means over all trials that have begun, each at its latest validation.
+        """Write the means over all trials that have begun, each at its latest validation, if that is possible.
 
         Returns
         -------
@@ -61,9 +62,10 @@ class Live:
         if not notes:
             return ""
         means = {name: round(float(np.mean([note["scores"][name] for note in notes])), DECIMALS) for name in SCORES}
-        self._file.parent.mkdir(parents=True, exist_ok=True)
-        with finished_whole(self._file, alone=True) as partial:
-            partial.write_text(json.dumps({"trials_begun": len(notes), **means}, indent=2) + "\n")
+        with contextlib.suppress(OSError):  # the next call may succeed, and progress is told all the same
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            with finished_whole(self._file, alone=True) as partial:
+                partial.write_text(json.dumps({"trials_begun": len(notes), **means}, indent=2) + "\n")
         left = self._estimate.text([Course(**note["course"]) for note in notes])
         mean = f"step {means['step']:.0f} on average, validation accuracy {100 * means['val_accuracy']:.1f} %"
         return "; ".join(filter(None, [left, mean]))

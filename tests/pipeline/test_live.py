@@ -35,6 +35,17 @@ def test_means_over_the_trials_that_have_begun(tmp_path):
     assert not (tmp_path / "notes").exists()
 
 
+def test_means_that_cannot_be_written_are_told_all_the_same(tmp_path):
+    (tmp_path / "live").touch()  # where a folder should be
+    with Live(tmp_path / "live" / "metrics.json", tmp_path / "notes", ESTIMATE) as partial:
+        Watch(tmp_path / "notes", 0)(SCORES)
+        assert partial.sum_up() == "step 10 on average, validation accuracy 80.0 %"
+        (tmp_path / "live").unlink()
+        partial.sum_up()
+        assert (tmp_path / "live" / "metrics.json").exists()
+    assert not list((tmp_path / "live").iterdir())
+
+
 def test_a_trial_notes_its_latest_but_not_each(tmp_path, monkeypatch):
     watch, now = Watch(tmp_path, 0), iter([0.0, 0.0, 0.0, 0.4, 0.4, 1.0, 1.0, 1.0, 1.2, 1.2])
     monkeypatch.setattr(live.time, "monotonic", lambda: next(now))
