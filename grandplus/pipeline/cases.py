@@ -238,8 +238,10 @@ def rows_folder(settings: Settings, graph: Path) -> Path:
 
 def _kept(name: str, key: str, make: Callable[[Path], None]) -> Path:
     target = STORE.absolute() / f"{name}-{key}"
+    if target.exists():  # it appears whole
+        return target
     STORE.mkdir(parents=True, exist_ok=True)
-    with locked(STORE / f"{name}-{key}.lock", quiet=True):
+    with locked(STORE / f"{name}-{key}.lock"):
         if not target.exists():
             with scratch(f"experiments-{name}", key, target) as folder:
                 make(folder)

@@ -1,15 +1,18 @@
 """Cases of experiments: their settings, and the key that says whether a finished trial is still one of them."""
 
 import dataclasses
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from processes import wait_for
 
 from grandplus.graph.adjacency import as_adjacency
 from grandplus.graph.graph import Graph
 from grandplus.pipeline import cases
 from grandplus.pipeline.cases import Case, inputs_key
+from grandplus.runtime.storage import locked
 
 CASE = Case("cora", "ppr")
 
@@ -70,6 +73,26 @@ def test_a_graph_is_made_anew_where_the_code_of_one_of_its_stages_changes(monkey
         monkeypatch.setitem(code, stage, "new")
         assert cases.graph_folder(settings) != before
         before = cases.graph_folder(settings)
+
+
+def test_a_process_that_waits_for_what_another_one_makes_says_so(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(cases, "STORE", tmp_path)
+    monkeypatch.setenv("GRANDPLUS_SCRATCH", str(tmp_path / "scratch"))
+    told, lock = [], tmp_path / "graph-key.lock"
+
+    def waits() -> bool:
+        told.append(capsys.readouterr().err)
+        return f"waiting for another process that holds {lock}" in "".join(told)
+
+    with ThreadPoolExecutor(1) as pool:
+        with locked(lock):
+            made = pool.submit(cases._kept, "graph", "key", lambda folder: (folder / "made").touch())
+            wait_for(waits, "a word of the one that waits")
+            assert not made.done()
+        assert (made.result() / "made").exists()
+    with locked(lock):
+        assert cases._kept("graph", "key", pytest.fail) == made.result()  # at once, as it is there
+    assert not capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("changes", "change"), [((), ""), ((("train.lr", 0.1),), "train.lr=0.1")])
