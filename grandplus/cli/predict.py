@@ -53,7 +53,8 @@ def run(arguments: argparse.Namespace) -> None:
     Raises
     ------
     GrandPlusError
-        A file can't be read, there is no such node, or no finished run of the dataset.
+        A file can't be read, there is no such node, or no finished run of the dataset; or its models and its
+        predictions are of different runs.
     """
     from grandplus.prediction.export import write_as, write_file  # here, as torch takes a second
 
@@ -85,11 +86,13 @@ def _check(arguments: argparse.Namespace) -> None:
 
 
 def _of_all(arguments: argparse.Namespace) -> tuple[list[str], Iterable[Predicted]]:
+    from grandplus.prediction.calibration import CALIBRATION, Calibration
     from grandplus.prediction.export import read_predictions
-    from grandplus.prediction.predictor import check_dataset
+    from grandplus.prediction.predictor import check_dataset, check_models
 
     if arguments.dataset is not None:
         check_dataset(DATA, arguments.dataset)
+    check_models(DATA, Calibration.load(PREDICTIONS / CALIBRATION))
     return read_predictions(PREDICTIONS)
 
 

@@ -17,6 +17,7 @@ from grandplus.prediction.settings import Decision
 from grandplus.runtime import environment
 from grandplus.runtime.errors import ArtifactError
 from grandplus.runtime.progress import progress
+from grandplus.runtime.sums import digest_of
 
 
 def infer_trials(
@@ -70,7 +71,7 @@ def infer_trials(
             finished.add(trial, (target.name, target))
     if finished:
         finished.store.trim()
-    write_predictions(out, graph, splits, decision)
+    write_predictions(out, graph, splits, decision, digest_of(model_folder))
 
 
 def _print_plan(plan: Any) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -44,12 +44,16 @@ class Calibration:
         for more classes, and where validation nodes are all of one class.
     decision : {"most-probable", "threshold"}
         Whether that threshold decides.
+    models : str or None
+        Which models the probabilities are of: the SHA-256 of the ``SHA256SUMS`` beside them; None if it isn't known.
+        It doesn't count when calibrations are compared.
     """
 
     temperatures: tuple[float, ...]
     threshold: float | None
     decision_threshold: float | None = None
     decision: Decision = "most-probable"
+    models: str | None = field(default=None, compare=False)
 
     def combine(self, trials: Iterable[NDArray[np.float32]]) -> NDArray[np.float32]:
         """The mean of the calibrated probabilities.
@@ -111,6 +115,8 @@ class Calibration:
         content = asdict(self) | {"precision": PRECISION, "certainty": CERTAINTY}
         if self.decision_threshold is None:  # nothing is to be decided
             content = {name: value for name, value in content.items() if not name.startswith("decision")}
+        if self.models is None:
+            del content["models"]
         with finished_whole(as_path(file, "file")) as partial:
             partial.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
 
@@ -126,7 +132,7 @@ class Calibration:
         file = as_path(file, "file")
         try:
             content = json.loads(file.read_text(encoding="utf-8"))
-            own = {name: content[name] for name in ("decision_threshold", "decision") if name in content}
+            own = {name: content[name] for name in ("decision_threshold", "decision", "models") if name in content}
             return cls(tuple(content["temperatures"]), content["threshold"], **own)
         except FileNotFoundError:
             raise ArtifactError("no such file", where=file) from None

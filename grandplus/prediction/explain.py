@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,12 +14,17 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from grandplus.evaluation.probabilities import CLASSES
 from grandplus.graph.graph import Graph
 from grandplus.graph.grown import GrownGraph
 from grandplus.graph.splits import Splits
+from grandplus.prediction.calibration import CALIBRATION, Calibration
 from grandplus.prediction.predictions import PREDICTIONS
 from grandplus.prediction.predictor import Predictor
+from grandplus.runtime.errors import ArtifactError
 from grandplus.runtime.system_errors import artifact_errors
+
+OTHER_RUN = "the predictions are of another run than the predictor"
 
 
 @dataclass(frozen=True)
@@ -124,9 +130,10 @@ def explain(predictor: Predictor, node: str, data: Path | str = "data") -> Expla
     GrandPlusError
         There is no such node.
     ArtifactError
-        A file of the run is missing or damaged.
+        A file of the run is missing or damaged, or the predictions there are of other models than the predictor's.
     """
     graph = predictor.graph
+    _check_run(predictor, Path(data))
     row = graph.rows_of([node])
     prediction = predictor.predict(row)
     probabilities = prediction.probabilities[0]
@@ -148,6 +155,13 @@ def explain(predictor: Predictor, node: str, data: Path | str = "data") -> Expla
         neighbours=neighbours,
         classes=[ClassShare(name, by_class[name], shares[name]) for name in ranked],
     )
+
+
+def _check_run(predictor: Predictor, data: Path) -> None:
+    """Refuse predictions of another run, as one that has ended since the predictor was loaded leaves them."""
+    noted = predictor.calibration.models, Calibration.load(data / "predictions" / CALIBRATION).models
+    if None not in noted and noted[0] != noted[1]:
+        raise ArtifactError(OTHER_RUN, where=data / "predictions")
 
 
 def _neighbours(predictor: Predictor, row: NDArray[np.int64], trained_on: set[int], data: Path) -> Iterator[Neighbour]:
@@ -173,8 +187,11 @@ def _trained_on(data: Path) -> set[int]:
 def _predictions(predictor: Predictor, nodes: NDArray[Any], data: Path) -> dict[int, tuple[str, float]]:
     """Class and probability by node: by the run's full inference, or of nodes that came later by their rows."""
     file, graph = data / "predictions" / PREDICTIONS, predictor.graph
-    with artifact_errors(file, "can't be read as predictions", pa.ArrowException):
+    with artifact_errors(file, "can't be read as predictions", pa.ArrowException, KeyError, TypeError, ValueError):
         table = pq.read_table(file, columns=["predicted", "confidence"], read_dictionary=["predicted"])
+        classes = json.loads(table.schema.metadata[CLASSES])
+    if classes != graph.classes:
+        raise ArtifactError(OTHER_RUN, where=file.parent)
     old = nodes < len(table)
     lines = table.take(pa.array(nodes[old])).to_pylist()
     made = {

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +70,9 @@ def write_trial(file: Path, graph: Graph, split: Split, probabilities: NDArray[n
     _write(file, map(group, range(0, len(part), GROUP_ROWS)))
 
 
-def write_predictions(folder: Path, graph: Graph, splits: Splits, decision: Decision = "most-probable") -> None:
+def write_predictions(
+    folder: Path, graph: Graph, splits: Splits, decision: Decision = "most-probable", models: str | None = None
+) -> None:
     """Write ``predictions.parquet`` and ``calibration.json`` into a folder with the tables of all trials.
 
     The columns are node (original id), part (the first of train, val, test, other that it has in any trial), label
@@ -83,6 +86,8 @@ def write_predictions(folder: Path, graph: Graph, splits: Splits, decision: Deci
     splits : Splits
     decision : {"most-probable", "threshold"}
         Whether a threshold decides between two classes, see `grandplus.prediction.decision`.
+    models : str, optional
+        Which models the tables are of, see `grandplus.prediction.calibration.Calibration`.
 
     Raises
     ------
@@ -95,7 +100,7 @@ def write_predictions(folder: Path, graph: Graph, splits: Splits, decision: Deci
         groups = _groups(file, ["part", "probabilities"])
         chosen = [probabilities_of(group.filter(pc.equal(group["part"], "val"))) for group in groups]
         held_out.add(splits.of(trial).val, np.concatenate(chosen))
-    calibration = held_out.calibration()
+    calibration = replace(held_out.calibration(), models=models)
     calibration.save(folder / CALIBRATION)
 
     def combined(group: pa.Table, *trials: pa.Table) -> pa.Table:

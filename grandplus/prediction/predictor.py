@@ -28,6 +28,7 @@ from grandplus.runtime import environment, pools
 from grandplus.runtime.errors import ArgumentError, ArtifactError, MemoryShortageError
 from grandplus.runtime.paths import as_path
 from grandplus.runtime.sizes import size_text
+from grandplus.runtime.sums import digest_of
 
 ROW_ENTRIES = 2**14  # that a row keeps at most
 WORTH = 0.1  # of a row's error, that its smallest entries have together to be kept
@@ -109,8 +110,10 @@ class Predictor:
         models = _load_models(data, dataset)
         graph, info = Graph.load(data / "graph"), RowsInfo.load(data / "rows")
         calibration = Calibration.load(data / "predictions" / CALIBRATION)
+        check_models(data, calibration)
         of_one_run = (
             graph.classes == models[0].classes
+            and graph.fitted.to_json() == models[0].preprocessing
             and graph.adjacency.fingerprint == info.graph
             and info.weights == models[0].weights
             and len(calibration.temperatures) == len(models)
@@ -228,6 +231,28 @@ def check_dataset(data: Path, dataset: str) -> None:
         It is of another dataset.
     """
     _check_dataset(load_model(_model_files(data)[0]), dataset, data)
+
+
+def check_models(data: Path, calibration: Calibration) -> None:
+    """Check that predictions are of the models beside them: a run that was interrupted leaves those of an earlier one.
+
+    Nothing is to be checked where the calibration notes no models, or there are none.
+
+    Parameters
+    ----------
+    data : Path
+        The folder with the run's models.
+    calibration : Calibration
+        That of the predictions.
+
+    Raises
+    ------
+    ArtifactError
+        They are of other models.
+    """
+    folder = data / "model"
+    if calibration.models is not None and folder.exists() and digest_of(folder) != calibration.models:
+        raise ArtifactError("the models and the predictions are of different runs", where=data)
 
 
 def _load_models(data: Path, dataset: str | None) -> list[RowModel]:

@@ -53,6 +53,11 @@ def read_sums(folder: Path) -> dict[str, str] | None:
     return None if unlisted else listed
 
 
+def digest_of(folder: Path) -> str | None:
+    """The SHA-256 of a folder's ``SHA256SUMS``, which stands for all of its files; None if there is no such list."""
+    return sha256(folder / SUMS) if (folder / SUMS).exists() else None
+
+
 def files_below(folder: Path) -> set[str]:
     """The names of all files of a folder; one in a folder of it is called by its path there.
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import io
 import json
 import os
 import re
+import shutil
 import signal
 import time
 from types import SimpleNamespace
@@ -27,6 +29,7 @@ from grandplus.methods.registry import settings_of
 from grandplus.prediction.calibration import CALIBRATION, Calibration
 from grandplus.prediction.predictions import write_predictions, write_trial
 from grandplus.propagation.gfpush import gfpush
+from grandplus.runtime.sums import sha256, write_sums
 
 NODES, WEIGHTS, CLASSES = 30, (0.5, 0.5), ["salt, pepper", "漢字"]
 
@@ -42,12 +45,13 @@ def checkout(tmp_path, monkeypatch):
     splits = make_splits(labels, settings, [], seed=0, trials=1)
     train = settings_of("grandplus").Settings(hidden=8)
     torch.manual_seed(0)
-    info = {"dataset": "ring"}
-    model = Model(mlp=MLP(NODES, 2, train), weights=WEIGHTS, classes=CLASSES, settings=train, info=info)
+    common = {"classes": CLASSES, "settings": train, "preprocessing": graph.fitted.to_json()}
+    model = Model(mlp=MLP(NODES, 2, train), weights=WEIGHTS, info={"dataset": "ring"}, **common)
     (tmp_path / "dvc.yaml").write_text("stages: {}\n")
     for folder in ("graph", "rows", "model", "predictions"):
         (tmp_path / "data" / folder).mkdir(parents=True)
     graph.save(tmp_path / "data/graph")
+    splits.save(tmp_path / "data/graph")
     gfpush(graph, ring, weights=list(WEIGHTS), rmax=1e-7, top_k=3).save(tmp_path / "data/rows")
     model.save(tmp_path / "data/model/trial-00000.safetensors")
     predicted = tmp_path / "data/predictions"
@@ -111,6 +115,28 @@ def test_names_in_a_table_of_all_nodes_are_quoted(checkout, capsys):
 def test_mistakes_are_told_in_a_line(checkout, capsys, arguments, content, line):
     (checkout / "ids.txt").write_text(content)
     assert printed(capsys, *arguments, code=2)[1].splitlines()[-1] == f"error: {line}"
+
+
+@pytest.mark.parametrize("arguments", [["predict", "--all"], ["predict", "--nodes", "ids.txt"], ["explain", "101"]])
+def test_predictions_of_other_models_are_refused(checkout, capsys, arguments):
+    """As a run leaves them that was killed before its inference, or dvc repro train."""
+    (checkout / "ids.txt").write_text("101\n")
+    file, folder = checkout / "data/predictions/calibration.json", checkout / "data/model"
+    write_sums(folder, {"trial-00000.safetensors": "0" * 64})
+    dataclasses.replace(Calibration.load(file), models=sha256(folder / "SHA256SUMS")).save(file)
+    assert main(arguments) == 0
+    write_sums(folder, {"trial-00000.safetensors": "1" * 64})
+    capsys.readouterr()
+    assert main(arguments) == 2
+    line = "error: data: the models and the predictions are of different runs; run dvc repro"
+    assert capsys.readouterr() == ("", f"{line}\n")
+
+
+def test_all_predictions_are_printed_where_no_models_are(checkout, capsys):
+    file = checkout / "data/predictions/calibration.json"
+    dataclasses.replace(Calibration.load(file), models="0" * 64).save(file)
+    shutil.rmtree(checkout / "data/model")
+    assert printed(capsys, "--all")[0].count("\n") == NODES + 1
 
 
 # --- Nodes and edges that came later ---------------------------------------------------------------
@@ -223,6 +249,8 @@ def test_columns_that_are_no_features_are_counted(checkout, capsys):
     feature_names = [f"x{i}" for i in range(NODES)]
     content = json.loads((checkout / "data/graph/features.json").read_text())
     (checkout / "data/graph/features.json").write_text(json.dumps(content | {"names": feature_names}))
+    file = checkout / "data/model/trial-00000.safetensors"
+    dataclasses.replace(load_model(file), preprocessing=content | {"names": feature_names}).save(file)
     _, errors = printed(capsys, "--add-nodes", "nodes.csv")
     assert errors == "added 2 nodes and 0 edges\nignored 1: zip; the graph has no such features\n"
 

@@ -23,7 +23,8 @@ from grandplus.pipeline.inference import infer_trials
 from grandplus.pipeline.rows import make_rows
 from grandplus.pipeline.settings import Settings, load_settings
 from grandplus.pipeline.trials import train_trials
-from grandplus.runtime.sums import sha256, write_sums
+from grandplus.prediction.calibration import Calibration
+from grandplus.runtime.sums import SUMS, files_below, sha256, write_sums
 
 NODES = 60
 DRAWN = {"split": "per-class", "train_per_class": 3, "val_per_class": 4}
@@ -136,7 +137,7 @@ def test_a_store_without_room_keeps_nothing(tmp_path, monkeypatch):
 def infer(base: Path, settings: Settings, monkeypatch, *, anew: bool = False) -> tuple[list[int], dict[str, bytes]]:
     """Which trials were predicted, and the bytes of all files."""
     (base / "predictions").mkdir()
-    listing = {file.name: sha256(file) for file in (base / "model").iterdir()}
+    listing = {name: sha256(base / "model" / name) for name in sorted(files_below(base / "model") - {SUMS})}
     write_sums(base / "model", listing)
     predicted, predict_proba = [], Model.predict_proba
 
@@ -149,6 +150,8 @@ def infer(base: Path, settings: Settings, monkeypatch, *, anew: bool = False) ->
     with monkeypatch.context() as patch:
         patch.setattr(Model, "predict_proba", noted)
         infer_trials(*folders, base / "predictions", finished=finished)
+    noted = Calibration.load(base / "predictions/calibration.json").models
+    assert noted == sha256(base / "model" / SUMS)
     return predicted, contents(base / "predictions")
 
 

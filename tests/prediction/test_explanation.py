@@ -1,5 +1,6 @@
 """Where a prediction comes from, against a dense row of Π."""
 
+import dataclasses
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +12,10 @@ from grandplus.graph.adjacency import as_adjacency
 from grandplus.graph.drawing import make_splits
 from grandplus.graph.graph import Graph
 from grandplus.graph.settings import Preprocess
+from grandplus.graph.splits import Splits
 from grandplus.methods.grandplus.model import MLP, Model
 from grandplus.pipeline.settings import load_settings
+from grandplus.prediction.calibration import Calibration
 from grandplus.prediction.explain import explain
 from grandplus.prediction.predictions import write_predictions, write_trial
 from grandplus.prediction.predictor import Predictor
@@ -34,6 +37,7 @@ def checkout(tmp_path, monkeypatch):
     train = load_settings(dataset="cora", matrix="ppr").train
     torch.manual_seed(0)
     common = {"classes": graph.classes, "settings": train, "info": {"dataset": "star"}}
+    common["preprocessing"] = graph.fitted.to_json()
     model = Model(mlp=MLP(16, 2, train), weights=WEIGHTS, **common)
     for folder in ("graph", "rows", "model", "predictions"):
         (tmp_path / "data" / folder).mkdir(parents=True)
@@ -92,6 +96,22 @@ def test_an_isolated_node_stands_for_itself(checkout):
 def test_predictions_that_are_not_there_are_named(checkout):
     Path("data/predictions/predictions.parquet").unlink()
     with pytest.raises(ArtifactError, match=r"predictions\.parquet: no such file"):
+        explain(checkout, "hub")
+
+
+def test_predictions_of_another_run_are_refused(checkout):
+    """As a run leaves them that has ended since the predictor was loaded."""
+    file, words = Path("data/predictions/calibration.json"), "data/predictions: the predictions are of another run than"
+    own = Calibration.load(file)
+    noted = dataclasses.replace(checkout, calibration=dataclasses.replace(own, models="a" * 64))
+    assert explain(noted, "hub").node == "hub"  # one's own calibration, which notes no models
+    dataclasses.replace(own, models="b" * 64).save(file)
+    with pytest.raises(ArtifactError, match=words):
+        explain(noted, "hub")
+    graph, splits = checkout.graph, Splits.load("data/graph")
+    renamed = Graph(graph.adjacency, graph.features, graph.labels, ["won", "too"], graph.node_ids)
+    write_predictions(Path("data/predictions"), renamed, splits)
+    with pytest.raises(ArtifactError, match=words):
         explain(checkout, "hub")
 
 

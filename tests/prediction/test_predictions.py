@@ -1,5 +1,6 @@
 """The table to take, against means in float64; which part a node counts as; calibration on validation only."""
 
+import dataclasses
 import json
 
 import numpy as np
@@ -133,6 +134,9 @@ def test_a_calibration_is_read_back_or_refused_by_name(tmp_path):
     file, calibration = tmp_path / "calibration.json", Calibration((0.5, 1.25), None)
     calibration.save(file)
     assert Calibration.load(file) == calibration
+    assert "models" not in json.loads(file.read_text())
+    dataclasses.replace(calibration, models="0" * 64).save(file)
+    assert Calibration.load(file).models == json.loads(file.read_text())["models"] == "0" * 64
     file.write_text('{"temperatures": [1.0]}')
     with pytest.raises(ArtifactError, match=r"calibration\.json: is no calibration: .*threshold"):
         Calibration.load(file)

@@ -17,7 +17,8 @@ from grandplus.propagation.gfpush import gfpush
 from grandplus.propagation.matrices import propagation_weights
 from grandplus.propagation.power import propagate
 from grandplus.propagation.rows import RowsInfo
-from grandplus.runtime.errors import ArgumentError, GrandPlusError
+from grandplus.runtime.errors import ArgumentError, ArtifactError, GrandPlusError
+from grandplus.runtime.sums import sha256, write_sums
 
 SETTINGS = load_settings(dataset="cora", matrix="ppr", trials=2)
 TEMPERATURES = (0.5, 1.5)
@@ -37,6 +38,7 @@ def predictor_of(graph, rmax=SETTINGS.gfpush.rmax, **train):
         torch.manual_seed(seed)
         mlp = MLP(graph.features.shape[1], len(graph.classes), settings)
         common = {"classes": graph.classes, "settings": settings, "info": {"dataset": "cora"}}
+        common["preprocessing"] = graph.fitted.to_json()
         models.append(Model(mlp=mlp, weights=tuple(w.tolist()), **common))
     info = RowsInfo("ppr", tuple(w.tolist()), rmax, 3, graph.adjacency.nodes, "")
     return Predictor(graph, models, info, Calibration(TEMPERATURES, 0.9))
@@ -161,7 +163,7 @@ def test_another_dataset_is_refused(data):
 def test_too_little_memory_is_refused(data, monkeypatch):
     monkeypatch.setenv("GRANDPLUS_MEMORY", "1kB")
     with pytest.raises(
-        GrandPlusError, match=r"the 2 models take 6\.42 KiB of memory, and may use 1,000 bytes; set GRANDPLUS_MEM"
+        GrandPlusError, match=r"the 2 models take 6\.45 KiB of memory, and may use 1,000 bytes; set GRANDPLUS_MEM"
     ):
         Predictor.load(data)
 
@@ -194,6 +196,33 @@ def test_a_shard_that_is_none_is_refused(data):
     shard.write_bytes(b"not Parquet")
     with pytest.raises(GrandPlusError, match=f"{shard.name}: can't be read"):
         Predictor.load(data)
+
+
+def test_features_that_a_later_run_has_scaled_in_another_way_are_refused(data):
+    graph = Graph.load(data / "graph")
+    scaled = FittedFeatures("row-normalize")
+    Graph(graph.adjacency, graph.features, graph.labels, graph.classes, graph.node_ids, fitted=scaled).save(
+        data / "graph"
+    )
+    with pytest.raises(GrandPlusError, match="the rows, the models and the predictions are of different runs"):
+        Predictor.load(data)
+
+
+def test_the_models_of_a_later_run_are_refused_where_the_calibration_notes_its_own(data):
+    """As a run leaves them that was killed before its inference: as many models, of the same classes."""
+    file, folder = data / "predictions" / "calibration.json", data / "model"
+    write_sums(folder, {"trial-00000.safetensors": "0" * 64})
+    noted = Calibration(TEMPERATURES, 0.9, models=sha256(folder / "SHA256SUMS"))
+    noted.save(file)
+    assert Predictor.load(data).calibration.models == noted.models
+    write_sums(folder, {"trial-00000.safetensors": "1" * 64})
+    with pytest.raises(ArtifactError, match="the models and the predictions are of different runs"):
+        Predictor.load(data)
+    (folder / "SHA256SUMS").unlink()  # models that no run has made
+    with pytest.raises(ArtifactError, match="the models and the predictions are of different runs"):
+        Predictor.load(data)
+    Calibration(TEMPERATURES, 0.9).save(file)  # one's own, which notes none
+    assert Predictor.load(data).calibration.models is None
 
 
 def test_the_graph_of_a_later_run_is_refused(data):
