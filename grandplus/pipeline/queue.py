@@ -15,11 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dvc.exceptions import NotDvcRepoError
-from dvc.repo import Repo
-
 from grandplus.pipeline import usage
 from grandplus.pipeline.card import CATALOG, PARAMS
+from grandplus.pipeline.repository import check_git, open_repo
 from grandplus.pipeline.yaml_files import yaml_mapping
 from grandplus.runtime.errors import ArgumentError, GrandPlusError
 from grandplus.runtime.storage import locked
@@ -76,14 +74,12 @@ def run_queue(jobs: int) -> bool:
     Raises
     ------
     GrandPlusError
-        There is no DVC project here or nothing is queued, a card is not in git, or no worker is left.
+        There is no repository of DVC or of Git here or nothing is queued, a card is not in git, or no worker is left.
     """
     if jobs < 1:
         raise ArgumentError(f"--jobs is {jobs}", expected="at least 1")
-    try:
-        repo = Repo()
-    except NotDvcRepoError:
-        raise GrandPlusError("is no DVC project", where=Path.cwd(), fix="run from the top of the checkout") from None
+    repo = open_repo()
+    check_git(repo)
     queue = repo.experiments.celery_queue
     queued = [_queued(entry) for entry in queue.iter_queued()]
     if not queued:

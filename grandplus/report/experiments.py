@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from dvc.exceptions import DvcException, NotDvcRepoError
-from dvc.repo import Repo
+from dvc.exceptions import DvcException
 from dvc.repo.experiments.serialize import ExpState
 from dvc.scm import Git
 
 from grandplus.pipeline.card import PARAMS
 from grandplus.pipeline.evaluated import SETTINGS, remarks
+from grandplus.pipeline.repository import check_git, open_repo
 from grandplus.pipeline.settings import SECTIONS
 from grandplus.report.gather import WORKSPACE
 from grandplus.report.run import matrix_of
@@ -30,16 +30,15 @@ def experiments_table() -> str:
     Raises
     ------
     GrandPlusError
-        There is no DVC repository here, or DVC can't list its experiments.
+        There is no repository of DVC or of Git here, or DVC can't list its experiments.
     """
-    try:
-        with Repo() as repo:
+    with open_repo() as repo:
+        check_git(repo)
+        try:
             baselines = [repo.scm.get_rev(), *repo.experiments.ls(all_commits=True)]
             states = repo.experiments.show(revs=list(dict.fromkeys(baselines)))
-    except NotDvcRepoError as error:
-        raise GrandPlusError(f"{error}", fix="run from the top of the checkout") from None
-    except DvcException as error:  # for example, the folder of an experiment that begins or ends just now is incomplete
-        raise GrandPlusError(f"{error}", fix="if experiments run just now, try again") from None
+        except DvcException as error:  # for example, the folder of one that begins or ends just now is incomplete
+            raise GrandPlusError(f"{error}", fix="if experiments run just now, try again") from None
     return table([row for state in states for row in _rows(state)])
 
 

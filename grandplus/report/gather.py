@@ -7,13 +7,14 @@ from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
 from dvc.api import DVCFileSystem
-from dvc.exceptions import DvcException, NotDvcRepoError
+from dvc.exceptions import DvcException
 from dvc.repo import Repo
 from dvc.scm import NoSCM
 from scmrepo.exceptions import RevError
 
 from grandplus.pipeline import usage
 from grandplus.pipeline.evaluated import check_one_run
+from grandplus.pipeline.repository import check_git, open_repo
 from grandplus.report.read import details_of, findings_of, metrics_of
 from grandplus.report.run import Run
 from grandplus.report.workspace import notes_on_workspace
@@ -37,19 +38,16 @@ def gather(names: Sequence[str]) -> list[Run]:
     Raises
     ------
     GrandPlusError
-        There is no such run, it has no results, or its name means two things.
+        There is no such run, it has no results, or its name means two things; there is no repository here.
     """
     repeated = [name for number, name in enumerate(names) if name in names[:number]]
     if repeated:
         raise GrandPlusError(f"{repeated[0]} is named twice", expected="each run once")
-    try:
-        with Repo() as repo:
-            if names and isinstance(repo.scm, NoSCM):
-                raise GrandPlusError("there is no Git repository here", fix="name no run: that is the workspace")
-            experiments = _experiments(repo)
-            return [_read(repo, name, experiments) for name in names or [WORKSPACE]]
-    except NotDvcRepoError as error:
-        raise GrandPlusError(f"{error}", fix="run from the top of the checkout") from None
+    with open_repo() as repo:
+        if names:
+            check_git(repo, fix="name no run: that is the workspace")
+        experiments = _experiments(repo)
+        return [_read(repo, name, experiments) for name in names or [WORKSPACE]]
 
 
 def _read(repo: Repo, name: str, experiments: Experiments) -> Run:

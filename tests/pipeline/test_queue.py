@@ -110,7 +110,9 @@ def test_what_will_never_end_is_not_waited_for(monkeypatch, last, workers, words
         queue.wait_for({"1": "a", "2": "b"}, Scripted({"1": "Running", "2": "Queued"}, last, workers=workers))
 
 
-@pytest.mark.parametrize(("jobs", "message"), [(1, "is no DVC project"), (0, "--jobs is 0")])
+@pytest.mark.parametrize(
+    ("jobs", "message"), [(1, "not inside of a DVC repository.*; run from the top of the checkout"), (0, "--jobs is 0")]
+)
 def test_mistakes_are_told_in_a_line(tmp_path, monkeypatch, jobs, message):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(GrandPlusError, match=message):

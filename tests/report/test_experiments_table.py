@@ -34,7 +34,7 @@ def rows(tmp_path, monkeypatch):
         repo.__enter__.return_value = repo
         repo.experiments.ls.return_value = {}
         repo.experiments.show.return_value = states
-        monkeypatch.setattr(experiments, "Repo", lambda: repo)
+        monkeypatch.setattr(experiments, "open_repo", lambda: repo)
         monkeypatch.setattr(experiments, "table", lambda lines: lines)
         return [{column: cell for column, cell in row.items() if cell} for row in experiments_table()]
 
