@@ -30,7 +30,7 @@ def run(name: str, *, trials: int = 5, skill: float = 0.7, classes: int = 3, see
     if settings_of(settings.get("model", "grandplus")).NEEDS_ROWS:
         split["unlabelled"] = "all"
     values = {"dataset": "cora", "matrix": "ppr", "preprocess": split} | settings
-    resolved = resolve(ROOT, trials=trials, seed=seed, **values)
+    resolved = resolve(ROOT, {"trials": trials, "seed": seed, **values})
     return _run(name, resolved.settings, resolved.changed, skill, [f"class {number}" for number in range(classes)])
 
 

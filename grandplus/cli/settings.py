@@ -58,7 +58,7 @@ def settings_table(changes: Sequence[str] = (), root: Path | str = ".") -> str:
     params = read_yaml(Path(root) / PARAMS)
     for change in changes:
         _apply(params, change)
-    resolved = resolve(root, **params)
+    resolved = resolve(root, params)
     rows = [
         {"setting": key, "value": value(setting), "from": resolved.origins[key]}
         for key, setting in _flattened(resolved.settings.flat()).items()

@@ -99,13 +99,14 @@ def load_settings(root: Path | str = ".", **overrides: Any) -> Settings:
     GrandPlusError
         Unknown key, wrong type or impossible value, with its file and key.
     """
-    return resolve(root, **overrides).settings
+    return resolve(root, overrides).settings
 
 
-def resolve(root: Path | str = ".", **overrides: Any) -> Resolved:
-    """The same, with the origin of each value."""
+def resolve(root: Path | str = ".", overrides: Mapping[Any, Any] | None = None) -> Resolved:
+    """The same, with the origin of each value; ``overrides`` may have any keys that a user gives."""
+    overrides = overrides or {}
     root = Path(root)
-    params = read_yaml(root / PARAMS) | overrides
+    params = read_yaml(root / PARAMS) | dict(overrides)
     named_by = "" if "dataset" in overrides else PARAMS
     return _resolved(params, lambda name: read_card(root / card_file(root, name, named_by)))
 

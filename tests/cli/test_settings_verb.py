@@ -63,6 +63,17 @@ def test_a_key_that_the_file_lacks_is_named_with_and_without_a_plus(checkout):
             settings_table([change], checkout)
 
 
+@pytest.mark.parametrize("key", ["root", "overrides", "1", "true", "[1, 2]"])
+def test_any_key_that_is_no_setting_is_named(checkout, key):
+    """Also one that is called like an argument of a function, or that YAML reads as no text."""
+    with pytest.raises(GrandPlusError, match=r"^params.yaml: .* = 5 is not a setting; expected one of dataset, gfpush"):
+        settings_table([f"{key}=5"], checkout)
+    with (checkout / "params.yaml").open("a") as params:
+        params.write(f"{key}: 5\n")
+    with pytest.raises(GrandPlusError, match=r"^params.yaml: .* = 5 is not a setting; expected one of dataset, gfpush"):
+        settings_table(root=checkout)
+
+
 def test_a_change_that_is_none_is_refused(checkout):
     with pytest.raises(GrandPlusError, match=r"^-S is 'train.lr'; expected KEY=VALUE, like train.lr=0.005$"):
         settings_table(["train.lr"], checkout)

@@ -189,13 +189,13 @@ def test_names_that_are_no_run_are_refused(repository):
 
 
 def test_the_setting_is_told_like_others():
-    resolved = resolve(dataset="cora", matrix="ppr", train={"from": "before"})
+    resolved = resolve(overrides={"dataset": "cora", "matrix": "ppr", "train": {"from": "before"}})
     assert resolved.settings.start == "before"
     assert resolved.settings.flat()["train"]["from"] == "before"
     assert resolved.origins["train.from"] == "params.yaml"
     assert resolved.changed == {"train.from": [None, "before"]}
     assert "from" not in resolved.settings.train.model_dump()
-    fresh = resolve(dataset="cora", matrix="ppr", train={})
+    fresh = resolve(overrides={"dataset": "cora", "matrix": "ppr", "train": {}})
     assert (fresh.settings.start, fresh.origins["train.from"], fresh.changed) == (None, "default", {})
 
 
