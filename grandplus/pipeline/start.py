@@ -82,7 +82,7 @@ def find_start(name: str, trials: int) -> Start:
     GrandPlusError
         There is no such run or folder, it has fewer models, or the run itself writes there.
     """
-    folder = from_root(name)
+    folder = from_root(name, SETTING)
     if folder.resolve() == from_root(str(MODEL)).resolve():
         fix = f"name the run whose models they are, or run dvc checkout {MODEL}, and copy the folder"
         raise GrandPlusError(f"is {name}, which the run itself writes", where=SETTING, fix=fix)

@@ -23,6 +23,7 @@ import ctypes
 import os
 import re
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from grandplus.runtime.errors import GrandPlusError
@@ -206,21 +207,33 @@ def mirror_folder(variable: str = "GRANDPLUS_MIRROR") -> Path | None:
     value = _value(variable)
     if not value:
         return None
-    folder = from_root(value)
+    folder = from_root(value, variable)
     if not folder.is_dir():
         raise GrandPlusError(f"{variable} is {value!r}", expected="an existing folder", fix="correct or unset it")
     return folder
 
 
-def from_root(path: str) -> Path:
+def from_root(path: str, named_by: str = "") -> Path:
     """A path of a user; a relative one starts from ``GRANDPLUS_ROOT``, wherever this process works.
+
+    Parameters
+    ----------
+    path : str
+        It may begin with ``~``, or with ``~name``.
+    named_by : str
+        The variable or the setting that it is of, for errors.
+
+    Raises
+    ------
+    GrandPlusError
+        There is no such home folder.
 
     Examples
     --------
     >>> from_root("/data/cora.csv").as_posix()
     '/data/cora.csv'
     """
-    return Path(_value("GRANDPLUS_ROOT"), Path(path).expanduser())
+    return Path(_value("GRANDPLUS_ROOT"), _expanded(path, named_by))
 
 
 def variable_of(path: Path | str) -> str:
@@ -240,16 +253,20 @@ def variable_of(path: Path | str) -> str:
     >>> variable_of("data/rows/SHA256SUMS")
     ''
     """
-    folders = {
-        "NUMBA_CACHE_DIR": _value("NUMBA_CACHE_DIR"),
-        "MPLCONFIGDIR": _value("MPLCONFIGDIR"),
-        "GRANDPLUS_MIRROR": from_root(_value("GRANDPLUS_MIRROR")) if _value("GRANDPLUS_MIRROR") else "",
-        "GRANDPLUS_SCRATCH": _scratch_root(),
-        "GRANDPLUS_CACHE": _cache_root(),
-        "TMPDIR": tempfile.tempdir or _value("TMPDIR") or "/tmp",
+    folders: dict[str, Callable[[], Path | str]] = {
+        "NUMBA_CACHE_DIR": lambda: _value("NUMBA_CACHE_DIR"),
+        "MPLCONFIGDIR": lambda: _value("MPLCONFIGDIR"),
+        "GRANDPLUS_MIRROR": lambda: _value("GRANDPLUS_MIRROR") and from_root(_value("GRANDPLUS_MIRROR")),
+        "GRANDPLUS_SCRATCH": _scratch_root,
+        "GRANDPLUS_CACHE": _cache_root,
+        "TMPDIR": lambda: tempfile.tempdir or _value("TMPDIR") or "/tmp",
     }
     file, here, inside = Path(path).absolute(), Path.cwd(), {}
-    for variable, value in folders.items():
+    for variable, named in folders.items():
+        try:
+            value = named()
+        except GrandPlusError:  # no file is in a folder that can't be
+            continue
         folder = Path(value).absolute()
         if value and file.is_relative_to(folder) and not (file.is_relative_to(here) and here.is_relative_to(folder)):
             inside[variable] = len(folder.parts)
@@ -260,11 +277,19 @@ def _cache_root() -> Path:
     root = _value("GRANDPLUS_CACHE")
     if not root:
         root = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "grandplus")
-    return Path(root).expanduser().absolute()
+    return _expanded(root, "GRANDPLUS_CACHE").absolute()
 
 
 def _scratch_root() -> Path:
-    return from_root(_value("GRANDPLUS_SCRATCH") or ".grandplus/scratch").absolute()
+    return from_root(_value("GRANDPLUS_SCRATCH") or ".grandplus/scratch", "GRANDPLUS_SCRATCH").absolute()
+
+
+def _expanded(path: str, named_by: str) -> Path:
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:  # the system knows no such user, or not the home folder of this one
+        found = f"{path} begins with a home folder that the system doesn't know"
+        raise GrandPlusError(found, where=named_by, fix="write the whole path") from None
 
 
 def _value(variable: str) -> str:

@@ -131,6 +131,8 @@ def test_a_damaged_model_is_named_as_its_run_has_it(base):
                      "dvc exp show has the names of runs"),
         ("data/model", 3, "train.from: is data/model, which the run itself writes; name the run "
                           "whose models they are, or run dvc checkout data/model, and copy the folder"),
+        ("~nosuchuser/x", 3, "train.from: ~nosuchuser/x begins with a home folder that the system doesn't know; "
+                             "write the whole path"),
     ],
 )  # fmt: skip
 def test_folders_that_are_refused(base, monkeypatch, name, trials, message):

@@ -17,11 +17,13 @@ from grandplus.runtime import environment
 from grandplus.runtime.environment import (
     cache_folder,
     device,
+    existing_scratch_folder,
     from_root,
     memory,
     memory_limit,
     mirror_folder,
     store_limit,
+    variable_of,
     workers,
 )
 from grandplus.runtime.errors import GrandPlusError
@@ -206,6 +208,24 @@ def test_there_may_be_no_mirror(monkeypatch, value):
     if value is not None:
         monkeypatch.setenv("GRANDPLUS_MIRROR", value)
     assert mirror_folder() is None
+
+
+@pytest.mark.parametrize(
+    ("variable", "folder"),
+    [
+        ("GRANDPLUS_MIRROR", mirror_folder),
+        ("GRANDPLUS_SCRATCH", existing_scratch_folder),
+        ("GRANDPLUS_CACHE", lambda: cache_folder("x")),
+    ],
+)
+def test_a_home_folder_that_is_not_known_is_refused(monkeypatch, variable, folder):
+    monkeypatch.setenv(variable, "~nosuchuser/x")
+    with pytest.raises(GrandPlusError) as error:
+        folder()
+    assert str(error.value) == (
+        f"{variable}: ~nosuchuser/x begins with a home folder that the system doesn't know; write the whole path"
+    )
+    assert variable_of("/nowhere/x") == ""  # an error about another file is still told
 
 
 def test_a_mirror_that_is_no_folder(tmp_path, monkeypatch):
