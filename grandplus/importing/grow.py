@@ -22,6 +22,7 @@ from grandplus.pipeline.folders import DATA
 from grandplus.pipeline.graphs import make_graph, merged_version
 from grandplus.pipeline.preflight import check_resources
 from grandplus.pipeline.settings import Settings, settings_of_card
+from grandplus.pipeline.yaml_files import yaml_text
 from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.sums import sha256
 
@@ -52,7 +53,7 @@ def grow_dataset(name: str, nodes: Path, edges: Path, features: Path | None = No
         is written.
     """
     card = card_file(Path(), name, "--grow")
-    section, text = _section(nodes, edges, features), card.read_text(encoding="utf-8")
+    section, text = _section(nodes, edges, features), yaml_text(card)
     before = settings_of_card(text, name)
     with tempfile.TemporaryDirectory() as raw:
         get_files(before, Path(raw), report=lambda _: None)

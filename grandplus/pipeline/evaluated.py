@@ -29,12 +29,12 @@ def list_reports() -> None:
     write_sums(REPORTS, {name: sha256(file) for name, file in files.items()})
 
 
-def check_one_run(sums: str, contents: Mapping[str, bytes], run: str) -> None:
+def check_one_run(sums: bytes, contents: Mapping[str, bytes], run: str) -> None:
     """Check that files of a run's reports are of one run.
 
     Parameters
     ----------
-    sums : str
+    sums : bytes
         The content of their ``SHA256SUMS``.
     contents : mapping of {str: bytes}
         Of the files, by name.
@@ -62,7 +62,7 @@ def check_reports() -> None:
         if not (REPORTS / name).exists():  # metrics are in git, so they are there before anything is run
             raise ArtifactError("no such file", where=REPORTS / name)
     contents = {name: (REPORTS / name).read_bytes() for name in FILES}
-    if fault := _fault((REPORTS / SUMS).read_text(encoding="utf-8"), contents):
+    if fault := _fault((REPORTS / SUMS).read_bytes(), contents):
         raise ArtifactError(fault, where=REPORTS)
 
 
@@ -97,7 +97,7 @@ def remarks() -> list[str]:
         See `check_reports`; params.yaml, its card or the settings of the reports can't be read.
     """
     check_reports()
-    listed = parse_sums((REPORTS / SUMS).read_text(encoding="utf-8")) or {}
+    listed = parse_sums((REPORTS / SUMS).read_bytes()) or {}
     missing = [folder for folder in READ if not (folder / SUMS).exists()]
     other = [folder for folder in READ if folder not in missing and sha256(folder / SUMS) != listed.get(_name(folder))]
     found = [f"{folder} is missing" for folder in missing] + [f"{folder} is of another run" for folder in other]
@@ -111,7 +111,7 @@ def remarks() -> list[str]:
     return sentences
 
 
-def _fault(sums: str, contents: Mapping[str, bytes]) -> str:
+def _fault(sums: bytes, contents: Mapping[str, bytes]) -> str:
     listed = parse_sums(sums)
     if listed is None:
         return f"{SUMS} is damaged"

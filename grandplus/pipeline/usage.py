@@ -76,11 +76,9 @@ def read(file: Path) -> dict[str, Taken]:
         The file is damaged.
     """
     try:
-        text = file.read_text(encoding="utf-8")
+        by_stage: dict[str, Taken] | None = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
-    try:
-        by_stage: dict[str, Taken] | None = json.loads(text)
     except ValueError:
         by_stage = None
     if not isinstance(by_stage, dict) or not all(isinstance(taken, dict) for taken in by_stage.values()):

@@ -24,8 +24,23 @@ def read_yaml(file: Path) -> dict[str, Any]:
     GrandPlusError
         It is missing, no YAML, or no mapping.
     """
+    return yaml_mapping(yaml_text(file), file)
+
+
+def yaml_text(file: Path) -> str:
+    """The text of a file of a checkout, with its comments.
+
+    Parameters
+    ----------
+    file : Path
+
+    Raises
+    ------
+    GrandPlusError
+        It is missing, or not in UTF-8.
+    """
     try:
-        return yaml_mapping(file.read_text(encoding="utf-8"), file)
+        return file.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise GrandPlusError("no such file", where=file, fix="run from the top of the checkout") from None
     except (OSError, UnicodeDecodeError) as error:

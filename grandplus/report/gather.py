@@ -60,7 +60,7 @@ def _read(repo: Repo, name: str, experiments: Experiments) -> Run:
         details, metrics = details_of(*texts["details.json"]), metrics_of(*texts["metrics.json"])
         if revision and files.exists(f"reports/{SUMS}"):  # results of older code have none
             sums, _ = _text(files, name, f"reports/{SUMS}")
-            check_one_run(sums, {file: text.encode() for file, (text, _) in texts.items()}, name)
+            check_one_run(sums.encode(), {file: text.encode() for file, (text, _) in texts.items()}, name)
         diagnosed = files.exists(DIAGNOSIS)
         findings = findings_of(*_text(files, name, DIAGNOSIS)) if diagnosed else None
     except DvcException as error:

@@ -45,10 +45,7 @@ def read_sums(folder: Path) -> dict[str, str] | None:
     FileNotFoundError
         There is none.
     """
-    try:
-        listed = parse_sums((folder / SUMS).read_text(encoding="utf-8"))
-    except ValueError:
-        return None
+    listed = parse_sums((folder / SUMS).read_bytes())
     unlisted = files_below(folder) - (listed or {}).keys() - {SUMS}
     return None if unlisted else listed
 
@@ -68,14 +65,17 @@ def files_below(folder: Path) -> set[str]:
     return {file.relative_to(folder).as_posix() for file in folder.rglob("*") if not file.is_dir()}
 
 
-def parse_sums(text: str) -> dict[str, str] | None:
-    """The SHA-256 of each file, by name; None if the text is no such list.
+def parse_sums(content: bytes) -> dict[str, str] | None:
+    """The SHA-256 of each file, by name; None if this is no such list.
 
     Parameters
     ----------
-    text : str
+    content : bytes
         Of a ``SHA256SUMS``.
     """
-    lines = [_LINE.fullmatch(line) for line in text.splitlines()]
+    try:
+        lines = [_LINE.fullmatch(line) for line in content.decode().splitlines()]
+    except UnicodeDecodeError:
+        return None
     listed = {match[2]: match[1] for match in lines if match}
     return None if None in lines else listed

@@ -14,6 +14,7 @@ from optuna.trial import FrozenTrial, TrialState
 from grandplus.evaluation.figures import save
 from grandplus.pipeline.card import CATALOG, OWN_METHOD
 from grandplus.pipeline.cases import Case
+from grandplus.pipeline.yaml_files import yaml_text
 from grandplus.search.cards import save_card
 from grandplus.search.study import FAILED, SEEDS
 
@@ -117,7 +118,7 @@ def better_before(case: Case, outcome: Outcome) -> str:
     """
     name = card_name(case)
     card = CATALOG / f"{name}.yaml"
-    told = re.match(rf"# By grandplus search .* ([\d.]+){RIGHT}", card.read_text("utf-8")) if card.is_file() else None
+    told = re.match(rf"# By grandplus search .* ([\d.]+){RIGHT}", yaml_text(card)) if card.is_file() else None
     if told is None or float(told[1]) <= round(100 * _best(outcome), 2):
         return ""
     before, now = Case(name, case.matrix, model=case.model).settings(1), case.settings(1)

@@ -88,14 +88,15 @@ def test_an_evaluation_that_was_interrupted(checkout, name):
         remarks()
 
 
-def test_a_damaged_list_is_refused(checkout):
-    (REPORTS / SUMS).write_text("no list")
+@pytest.mark.parametrize("content", [b"no list", b"\xff\xfe"])
+def test_a_damaged_list_is_refused(checkout, content):
+    (REPORTS / SUMS).write_bytes(content)
     with pytest.raises(ArtifactError, match="reports: SHA256SUMS is damaged"):
         remarks()
 
 
 def test_a_commit_with_files_of_two_runs():
-    sums = "".join(f"{hashlib.sha256(name.encode()).hexdigest()}  {name}\n" for name in FILES)
+    sums = "".join(f"{hashlib.sha256(name.encode()).hexdigest()}  {name}\n" for name in FILES).encode()
     check_one_run(sums, {"metrics.json": b"metrics.json"}, "slow")
     words = "reports of slow: metrics.json is of another run than the other files; run it again"
     with pytest.raises(GrandPlusError, match=words):

@@ -1,8 +1,10 @@
 """What stages took, for the last run and for experiments."""
 
 import numpy as np
+import pytest
 
 from grandplus.pipeline import usage
+from grandplus.runtime.errors import GrandPlusError
 
 
 def test_stages_are_noted_side_by_side(tmp_path, monkeypatch):
@@ -34,3 +36,10 @@ def test_memory_is_what_a_process_had(tmp_path, monkeypatch):
     usage.note("train", 1)
     taken = usage.read(usage.LAST)["train"]
     assert taken["memory"] >= 256 * held.mean()
+
+
+@pytest.mark.parametrize("content", [b"no JSON", b"[]", b"\xff\xfe"])
+def test_a_damaged_file_is_named(tmp_path, content):
+    (tmp_path / "took.json").write_bytes(content)
+    with pytest.raises(GrandPlusError, match=r"took\.json: is damaged; expected what stages took; delete it"):
+        usage.read(tmp_path / "took.json")
