@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import optuna
@@ -13,7 +16,7 @@ from grandplus.pipeline.cases import STORE, Case, check_cpu, prepare
 from grandplus.pipeline.commands import run_command
 from grandplus.pipeline.trials import trials_at_once
 from grandplus.runtime import environment, pools
-from grandplus.runtime.errors import ArgumentError
+from grandplus.runtime.errors import ArgumentError, GrandPlusError
 from grandplus.runtime.storage import finished_whole, locked
 from grandplus.search import results
 from grandplus.search.space import STAGES, changed, space_of, without_too_wide
@@ -39,7 +42,7 @@ def search(dataset: str, matrix: str, trials: dict[str, int], model: str = OWN_M
     Raises
     ------
     GrandPlusError
-        A setting is impossible, or nothing can be trained.
+        A setting is impossible, nothing can be trained, or the file with the trials of an earlier search is damaged.
     """
     for stage, count in trials.items():
         if count < 1:
@@ -52,7 +55,7 @@ def search(dataset: str, matrix: str, trials: dict[str, int], model: str = OWN_M
     graph, split = prepared.graph, prepared.splits.of(0)
     trials_at_once(graph, split, prepared.settings)
     database = STORE.absolute() / f"search-{name}.db"
-    with locked(database.with_suffix(".lock")), pools.processes(workers) as pool:
+    with locked(database.with_suffix(".lock")), pools.processes(workers) as pool, _database_errors(database):
         outcome: results.Outcome = {}
         for stage in STAGES:
             settings = case.settings(SEEDS)
@@ -74,6 +77,23 @@ def search(dataset: str, matrix: str, trials: dict[str, int], model: str = OWN_M
         print(f"to keep it: git add {files} && git commit -m 'Dataset {results.card_name(case)}' {files}")
     command = run_command(results.card_name(case), model=model, matrix=matrix if model == OWN_METHOD else None)
     print(f"to run it: {command}")
+
+
+@contextmanager
+def _database_errors(database: Path) -> Iterator[None]:
+    """Errors of SQLite in this block, as errors of this file."""
+    try:
+        yield
+    except Exception as error:
+        reason: BaseException | None = error
+        while reason is not None and not isinstance(reason, sqlite3.DatabaseError):
+            reason = reason.__cause__  # Optuna and SQLAlchemy have errors of their own for it
+        if reason is None:
+            raise
+        fix = "move it away; the search begins anew then, as its finished trials are lost"
+        if isinstance(reason, sqlite3.OperationalError):  # the system's, not the file's
+            fix = "make room, and the file and its folder writable; finished trials are kept"
+        raise GrandPlusError(f"can't be used: {reason}", where=database, fix=fix) from None
 
 
 def _study(database: Path, stage: str, space: object, case: Case) -> optuna.Study:

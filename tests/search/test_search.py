@@ -279,6 +279,27 @@ def test_memory_that_training_lacks_for_now_ends_a_search_and_leaves_no_mark(che
     assert trial.state == TrialState.RUNNING
 
 
+@pytest.mark.parametrize("start", [0, 4096])  # its head, which says what it is, or a table
+def test_a_damaged_database_is_named_with_what_to_do(checkout, here, start):
+    search("ring", "avg", {"network": 1, "propagation": 1})
+    whole = (checkout / DATABASE).read_bytes()
+    (checkout / DATABASE).write_bytes(whole[:start] + b"\xff" * 4096 + whole[start + 4096 :])
+    words = (
+        rf"{DATABASE}: can't be used: (file is not a database|database disk image is malformed); move it away; .*lost"
+    )
+    with pytest.raises(GrandPlusError, match=words):
+        search("ring", "avg", {"network": 2, "propagation": 1})
+    (checkout / DATABASE).rename(checkout / "away.db")
+    search("ring", "avg", {"network": 1, "propagation": 1})
+
+
+def test_a_database_that_the_system_refuses_is_not_called_damaged(checkout, here):
+    (checkout / DATABASE).mkdir(parents=True)
+    words = rf"{DATABASE}: can't be used: unable to open database file; make room, and the file and its folder writable"
+    with pytest.raises(GrandPlusError, match=words):
+        search("ring", "avg", {"network": 1, "propagation": 1})
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
