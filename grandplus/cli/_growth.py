@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from grandplus.datasets.source import Reading
     from grandplus.prediction.predictor import Predictor
 
+OPTIONS = ("--add-nodes", "--add-edges", "--features")
 NEW_NODES = "for nodes that came later, run grandplus import NAME --grow NODES EDGES, and then the dataset NAME again"
 
 
@@ -29,9 +30,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def has_grown(arguments: argparse.Namespace) -> bool:
-    """Whether one of the options is given."""
-    return any((arguments.add_nodes, arguments.add_edges, arguments.features))
+def given_options(arguments: argparse.Namespace) -> list[str]:
+    """Those of the options that are given."""
+    return [option for option in OPTIONS if getattr(arguments, option.removeprefix("--").replace("-", "_"))]
 
 
 def load_predictor(arguments: argparse.Namespace, dataset: str | None = None, without_rows: str = "") -> Predictor:
@@ -55,9 +56,9 @@ def load_predictor(arguments: argparse.Namespace, dataset: str | None = None, wi
     try:
         predictor = Predictor.load(DATA, dataset=dataset)
     except RowsNeededError as error:
-        error.fix = NEW_NODES if has_grown(arguments) else without_rows or error.fix
+        error.fix = NEW_NODES if given_options(arguments) else without_rows or error.fix
         raise
-    return _on_grown(predictor, arguments) if has_grown(arguments) else predictor
+    return _on_grown(predictor, arguments) if given_options(arguments) else predictor
 
 
 def _on_grown(predictor: Predictor, arguments: argparse.Namespace) -> Predictor:

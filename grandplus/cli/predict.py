@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from grandplus.cli._growth import add_options, has_grown, load_predictor
+from grandplus.cli._growth import add_options, given_options, load_predictor
 from grandplus.pipeline.folders import DATA, PREDICTIONS
 from grandplus.runtime.errors import ArgumentError
 
@@ -39,7 +39,7 @@ def add(commands: Any) -> None:
     )
     nodes.add_argument("--all", action="store_true", help="print the predictions of all nodes")
     parser.add_argument("--header", action="store_true", help="skip the first line of FILE, whatever it is")
-    parser.add_argument("--format", choices=FORMATS, default="tsv", help="format of the output; default: tsv")
+    parser.add_argument("--format", choices=FORMATS, help="format of the output; default: tsv")
     words = "file to write, in place of printing: .parquet, .tsv, .csv or .json"
     parser.add_argument("--out", type=Path, metavar="FILE", help=words)
     parser.add_argument("--dataset", help="name of the dataset that the models must be of")
@@ -71,18 +71,22 @@ def run(arguments: argparse.Namespace) -> None:
         return
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")  # whatever the terminal's language: this is data
-    write_as(arguments.format, sys.stdout, classes, predictions)
+    write_as(arguments.format or FORMATS[0], sys.stdout, classes, predictions)
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    """Check that the options go with each other."""
-    if arguments.all and arguments.header:
-        raise ArgumentError("--header is given with --all", expected="it beside --nodes only")
-    if arguments.all and has_grown(arguments):
-        expected = "--all for the nodes of the run, or the others for new ones"
-        raise ArgumentError("--all is given with --add-nodes or --add-edges", expected=expected)
+    """Check that the options go with each other: none is left out of account."""
     if not (arguments.all or arguments.nodes or arguments.add_nodes):
         raise ArgumentError("no nodes are named", expected="--nodes, --all or --add-nodes")
+    if arguments.header and not arguments.nodes:
+        raise ArgumentError("--header is given without --nodes", expected="the file whose first line it skips")
+    if arguments.all and (given := given_options(arguments)):
+        expected = "--all for the nodes of the run, or the others for new ones"
+        raise ArgumentError(f"--all is given with {' and '.join(given)}", expected=expected)
+    out, chosen = arguments.out, arguments.format
+    if out is not None and chosen is not None and out.suffix.lower() != f".{chosen}":
+        found, expected = f"--format is {chosen}, and --out is {out}", f"a name that ends with .{chosen}"
+        raise ArgumentError(found, expected=expected, fix="or leave --format out, as the name tells the format")
 
 
 def _of_all(arguments: argparse.Namespace) -> tuple[list[str], Iterable[Predicted]]:

@@ -106,7 +106,11 @@ def test_names_in_a_table_of_all_nodes_are_quoted(checkout, capsys):
     [
         (["--all", "--dataset", "cora"], "", "dataset is cora; expected ring, which the models in data/model are of; "
          "leave --dataset out, or run dvc exp run -S dataset=cora first"),
-        (["--all", "--header"], "", "--header is given with --all; expected it beside --nodes only"),
+        (["--all", "--header"], "", "--header is given without --nodes; expected the file whose first line it skips"),
+        (["--all", "--features", "x.npy"], "", "--all is given with --features; "
+         "expected --all for the nodes of the run, or the others for new ones"),
+        (["--all", "--format", "json", "--out", "x.csv"], "", "--format is json, and --out is x.csv; expected a name "
+         "that ends with .json; or leave --format out, as the name tells the format"),
         (["--nodes", "ids.txt", "--header"], "100\n", "--header skips the only line; expected ids of nodes below it"),
         (["--nodes", "ids.txt"], "1o1\n", "there is no node 1o1; expected an id that the data came with; "
          "the nearest are 121, 119, 118"),
@@ -203,6 +207,7 @@ def test_a_file_is_written_and_nothing_else_changes(later, capsys):
     assert np.array_equal(np.array(table["probabilities"].to_pylist(), np.float32), shares)
     assert json.loads(table.schema.metadata[b"classes"]) == CLASSES
     assert json.loads((later / "p.json").read_text()) == shown
+    assert "p.CSV: 2 nodes" in printed(capsys, *ADDED, "--out", "p.CSV", "--format", "csv")[0]
     printed(capsys, "--all", "--out", "all.parquet")
     assert pq.read_table(later / "all.parquet")["node"].to_pylist() == list(range(100, 130))
 
@@ -231,10 +236,11 @@ def test_a_kill_leaves_no_file_half_written(later, capsys):
     ("arguments", "line"),
     [
         (["--add-edges", "edges.csv"], "no nodes are named; expected --nodes, --all or --add-nodes"),
-        (["--all", *ADDED], "--all is given with --add-nodes or --add-edges; expected --all for the nodes of the run, "
+        (["--all", *ADDED], "--all is given with --add-nodes and --add-edges; expected --all for the nodes of the run, "
          "or the others for new ones"),
         (["--nodes", "ids.txt", "--features", "x.npy"], "--features is given without --add-nodes; "
          "expected the table of the new nodes, too"),
+        ([*ADDED, "--header"], "--header is given without --nodes; expected the file whose first line it skips"),
         ([*ADDED, "--out", "p.xlsx"], "the file is called p.xlsx; "
          "expected a name that ends with one of .parquet, .tsv, .csv, .json"),
     ],
