@@ -173,28 +173,29 @@ def far_below(accuracy: NDArray[np.float64], largest: float, nodes: int) -> list
 
 
 def ended_at_max_epochs(facts: Facts) -> Remark | None:
-    """In some trial, training ended at `max_epochs` and not by early stopping."""
+    """In some trial, training ended at `train.max_epochs`, or the method's `train.epochs`, not by early stopping."""
     ended = [trial for number, trial in enumerate(facts.trials) if _at_the_end(facts, number)]
     if not ended:
         return None
-    observation = f"training ended at train.max_epochs, not by early stopping{_in_trials(len(ended), facts)}"
+    fields = type(facts.settings).model_fields
+    length = "max_epochs" if "max_epochs" in fields else "epochs"
+    observation = f"training ended at train.{length}, not by early stopping{_in_trials(len(ended), facts)}"
     if any(len(trial.history["step"]) == 1 for trial in ended):
-        fields = type(facts.settings).model_fields
-        usual = changed(facts, max_epochs=lambda old: fields["max_epochs"].default)
+        usual = changed(facts, **{length: lambda old: fields[length].default})
         return f"{observation}, after one validation", one_of(*usual)
     if any(_still_rises(trial) for trial in ended):
-        longer = changed(facts, max_epochs=lambda old: 2 * old, lr=lambda old: 2 * old)
+        longer = changed(facts, **dict.fromkeys((length, "lr"), lambda old: 2 * old))
         return f"{observation}, with the best validation near the end", one_of(*longer)
     observation = f"{observation}, some time after the best validation"
     shortest, longest = _patience_between(facts.trials, ended)
     patience = min(getattr(facts.settings, "patience", 0) // 2, longest)
     if patience < max(shortest, LEAST_PATIENCE):
-        return observation, one_of(*changed(facts, max_epochs=lambda old: 2 * old))
+        return observation, one_of(*changed(facts, **{length: lambda old: 2 * old}))
     return observation, one_of(*changed(facts, patience=lambda old: patience))
 
 
 def is_too_short(facts: Facts) -> bool:
-    """Whether `max_epochs` ended each trial after fewer than `FEW_VALIDATIONS` validations."""
+    """Whether the most epochs ended each trial after fewer than `FEW_VALIDATIONS` validations."""
     return all(
         _at_the_end(facts, number) and len(trial.history["step"]) < FEW_VALIDATIONS
         for number, trial in enumerate(facts.trials)

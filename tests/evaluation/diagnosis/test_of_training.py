@@ -20,6 +20,7 @@ from grandplus.evaluation.diagnosis.of_training import (
 )
 from grandplus.methods.gat.settings import Settings as GAT
 from grandplus.methods.grandplus.settings import Settings
+from grandplus.methods.registry import NAMES, settings_of
 from grandplus.methods.sgc.settings import Settings as SGC
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -296,6 +297,25 @@ def test_a_single_validation_is_no_training(epochs):
     found, advice = ended_at_max_epochs(facts(trials=1, settings=Settings(max_epochs=epochs), history=first(1)))
     assert found == "training ended at train.max_epochs, not by early stopping, after one validation"
     assert advice == "train.max_epochs=5000"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_method_is_told_of_the_setting_that_it_has(name):
+    kind = settings_of(name).Settings
+    [length] = {"epochs", "max_epochs"} & kind.model_fields.keys()
+    rising, settings = history(val_accuracy=[0.3, 0.5, 0.6, 0.7, 0.8]), kind(**{length: 50})
+    remark = ended_at_max_epochs(facts(trials=1, settings=settings, history=rising))
+    if settings.most_steps(40) is None:
+        assert remark is None
+        return
+    found, advice = remark
+    assert found == f"training ended at train.{length}, not by early stopping, with the best validation near the end"
+    assert advice == f"train.{length}=100 or train.lr={2 * settings.lr:g}"
+    found, advice = ended_at_max_epochs(facts(trials=1, settings=settings, history=history()))
+    assert found == f"training ended at train.{length}, not by early stopping, some time after the best validation"
+    assert advice == f"train.{length}=100"
+    found, advice = ended_at_max_epochs(facts(trials=1, settings=settings, history=first(1)))
+    assert advice == f"train.{length}={kind().model_dump()[length]}"
 
 
 def test_a_method_of_a_fixed_number_of_steps_ends_as_it_should():
