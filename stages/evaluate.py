@@ -29,6 +29,7 @@ def work(settings: Settings) -> None:
     from grandplus.evaluation.plots import write_plots
     from grandplus.evaluation.scored import judged_by, load_ensemble, load_predictions, load_rankings
     from grandplus.evaluation.summary import summarize
+    from grandplus.methods.files import info_of
     from grandplus.prediction.calibration import CALIBRATION, Calibration
 
     with output("evaluate", settings, sums=False) as plots:
@@ -46,7 +47,8 @@ def work(settings: Settings) -> None:
     content = details(run, resolve().changed, graph=graph, **of_run)
     _write(REPORTS / "details.json", _compact(content))
     baselines = load_scores(BASELINES)
-    facts = facts_of_run(run, graph=graph, settings=settings.train, **of_run)
+    best_steps = [info_of(file)["best_step"] for file in sorted(MODEL.glob("trial-*.safetensors"))]
+    facts = facts_of_run(run, graph=graph, settings=settings.train, best_steps=best_steps, **of_run)
     findings = diagnose(facts.with_baselines(baselines))
     _write(REPORTS / "diagnosis.json", _json(to_json(findings)))
     decision = Calibration.load(PREDICTIONS / CALIBRATION).decision_threshold

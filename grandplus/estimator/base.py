@@ -288,7 +288,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 shared = model.shared_inputs(graph) if shared is None else shared
                 probabilities = model.predict_proba(graph, shared)
                 predicted = probabilities[known.labelled[trial].val].argmax(axis=1)
-                trained_trials.append(Trial.of(predicted, trained.history))
+                trained_trials.append(Trial.of(predicted, trained.history, model.info["best_step"]))
                 yield probabilities, held_out.add(split.val, probabilities[split.val])
                 bar.update()
 

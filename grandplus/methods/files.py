@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,9 +38,8 @@ def load_model(file: Path | str, device: str = "cpu") -> Model:
     """
     file = as_path(file, "file")
     _check_device(device)
-    kinds = SafetensorError, KeyError, TypeError, ValueError
-    with artifact_errors(file, "is no readable model", *kinds), safe_open(str(file), framework="pt") as content:
-        header = json.loads((content.metadata() or {})[HEADER])
+    with _opened(file, "pt") as content:
+        header = _header_of(content)
         tensors = {name: content.get_tensor(name) for name in content.keys()}  # noqa: SIM118
         version = header["format_version"]
     if version != FORMAT_VERSION:
@@ -49,6 +50,34 @@ def load_model(file: Path | str, device: str = "cpu") -> Model:
         raise ArtifactError(error.found, where=file, expected=error.expected, fix=error.fix) from None
     except (KeyError, TypeError, ValueError, RuntimeError):  # RuntimeError: tensors of other names or shapes
         raise ArtifactError("is damaged: its header and its tensors are not those of one model", where=file) from None
+
+
+def info_of(file: Path | str) -> dict[str, Any]:
+    """What a model file notes of its training, see `grandplus.methods.protocol.Model`; its tensors are not read.
+
+    Parameters
+    ----------
+    file : path
+
+    Raises
+    ------
+    ArtifactError
+        The file is missing, damaged or no model.
+    """
+    with _opened(as_path(file, "file"), "numpy") as content:
+        info: dict[str, Any] = _header_of(content)["info"]
+    return info
+
+
+@contextmanager
+def _opened(file: Path, framework: str) -> Iterator[Any]:
+    kinds = SafetensorError, KeyError, TypeError, ValueError
+    with artifact_errors(file, "is no readable model", *kinds), safe_open(str(file), framework=framework) as content:
+        yield content
+
+
+def _header_of(content: Any) -> Any:
+    return json.loads((content.metadata() or {})[HEADER])
 
 
 def _check_device(device: str) -> None:

@@ -32,7 +32,7 @@ def diagnosed(raw: RawGraph, settings: Settings) -> list[str]:
     trained = fit(Task(graph, splits.of(0), rows, seed=[0, 0]), settings.train)
     known = GraphFacts.of_splits(graph, splits, rows.info.order)
     predicted = trained.model.predict_proba(graph)[known.labelled[0].val].argmax(axis=1)
-    trials = [Trial.of(predicted, trained.history)]
+    trials = [Trial.of(predicted, trained.history, trained.model.info["best_step"])]
     facts = known.after(trials, settings.train, rows)
     found = diagnose(facts.with_baselines(score_baselines(graph, [splits.of(0)], **pushed)))
     return [str(finding) for finding in found]

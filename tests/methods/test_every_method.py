@@ -14,7 +14,7 @@ import grandplus as gp
 from grandplus.datasets.raw import read_files
 from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Splits
-from grandplus.methods.files import load_model
+from grandplus.methods.files import info_of, load_model
 from grandplus.methods.fitting import fit
 from grandplus.methods.protocol import Task
 from grandplus.methods.registry import NAMES
@@ -102,6 +102,9 @@ def test_a_method_is_trained_kept_and_used(name, dataset, tmp_path):
     if rows is None:  # else inference is by Π itself
         assert trained.model.info["val_accuracy"] == pytest.approx(right.mean(), abs=1e-6)
     trained.model.save(tmp_path / "model.safetensors")
+    kept = trained.history["step"].index(trained.model.info["best_step"])
+    assert trained.history["val_accuracy"][kept] == trained.model.info["val_accuracy"]
+    assert info_of(tmp_path / "model.safetensors") == trained.model.info
     again = load_model(tmp_path / "model.safetensors")
     assert again.predict_proba(graph).tobytes() == probabilities.tobytes()
     assert again.settings == settings.train

@@ -13,7 +13,7 @@ WELL_MEASURED = 0.1  # standard error of the difference of two accuracies; beyon
 
 def kept_training_accuracy(facts: Facts) -> float:
     """Share of the training nodes that the models which are kept predict right, the mean of trials."""
-    return float(np.mean([trial.history["train_accuracy"][trial.best] for trial in facts.trials]))
+    return float(np.mean([trial.history["train_accuracy"][trial.kept] for trial in facts.trials]))
 
 
 def best_training_accuracy(facts: Facts) -> float:

@@ -47,21 +47,27 @@ class Trial:
         Class numbers of its labelled validation nodes, in the order of `Labelled.val`.
     history : mapping of str to ndarray, shape (s,)
         The scores of each validation, by name.
+    kept : int
+        The position in the history of the validation whose parameters the model has; each method has a rule for it.
     """
 
     predicted: NDArray[np.int64]
     history: Mapping[str, NDArray[Any]]
+    kept: int
 
     @classmethod
-    def of(cls, predicted: NDArray[np.int64], history: Mapping[str, Sequence[float]]) -> Self:
-        """A trial whose history is as training leaves it, in lists."""
-        return cls(predicted=predicted, history={name: np.asarray(scores) for name, scores in history.items()})
+    def of(cls, predicted: NDArray[np.int64], history: Mapping[str, Sequence[float]], best_step: int) -> Self:
+        """A trial whose history is as training leaves it.
 
-    @property
-    def best(self) -> int:
-        """The position of the best validation in the history, the latest of equals."""
-        accuracy = self.history["val_accuracy"]
-        return int(np.flatnonzero(accuracy == accuracy.max())[-1])
+        Parameters
+        ----------
+        predicted : ndarray of int64, shape (v,)
+        history : mapping of str to sequence of float
+        best_step : int
+            The step whose parameters are kept, as the model notes it.
+        """
+        scores = {name: np.asarray(values) for name, values in history.items()}
+        return cls(predicted=predicted, history=scores, kept=int(np.flatnonzero(scores["step"] == best_step)[-1]))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -170,6 +176,7 @@ def facts_of_run(
     splits: Splits,
     predictions: Sequence[pa.Table],
     history: pa.Table,
+    best_steps: Sequence[int],
     settings: MethodSettings,
     rows: Rows | None,
 ) -> Facts:
@@ -185,13 +192,13 @@ def facts_of_run(
         One a trial, see `grandplus.evaluation.scored`; nodes ascend.
     history : pyarrow.Table
         Of all trials: ``trial`` and the scores of each validation.
+    best_steps : sequence of int
+        For each trial, the step whose parameters are kept.
     settings, rows
         See `Facts`.
     """
-    trials = [
-        Trial(predicted=scored.predicted, history=columns)
-        for scored, columns in zip(select(predictions, "val", graph.classes), _by_trial(history), strict=True)
-    ]
+    of_trials = zip(select(predictions, "val", graph.classes), _by_trial(history), best_steps, strict=True)
+    trials = [Trial.of(scored.predicted, columns, best_step) for scored, columns, best_step in of_trials]
     order = None if rows is None else rows.info.order
     facts = GraphFacts.of_splits(graph, splits, order).after(trials, settings, rows)
     return replace(facts, search=_search_of(**run))
@@ -202,7 +209,7 @@ def _search_of(dataset: str, model: str, **_: Any) -> str:
     return f"grandplus tune {dataset}" if model == "grandplus" else f"grandplus search {dataset} --model {model}"
 
 
-def _by_trial(history: pa.Table) -> Iterable[dict[str, NDArray[Any]]]:
+def _by_trial(history: pa.Table) -> Iterable[dict[str, Any]]:
     columns = {name: history[name].to_numpy() for name in history.column_names}
     for trial in np.unique(columns["trial"]):
         mine = columns["trial"] == trial

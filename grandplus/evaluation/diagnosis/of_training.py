@@ -69,8 +69,8 @@ def collapse(facts: Facts) -> Remark | None:
 
     That is, at the best validation or a later one the loss of training nodes is at most `MEMORISED_LOSS`, and at least
     `COLLAPSED` of the validation nodes are predicted as one class, which is also at least half-way from the share of
-    the largest class to 1. It is said of methods with a consistency loss only, and not where a class really has more
-    than `MOST_OF_ONE_CLASS` of the validation nodes.
+    the largest class to 1. It is said of GRAND+ only, and not where a class really has more than `MOST_OF_ONE_CLASS` of
+    the validation nodes.
     """
     collapsed = [scores for number in range(len(facts.trials)) if (scores := _collapsed(facts, number))]
     if not collapsed:
@@ -223,7 +223,7 @@ def _collapsed(facts: Facts, number: int) -> dict[str, float] | None:
         return None
     one_class = history["val_top_share"] >= max(COLLAPSED, (1 + largest) / 2)
     collapsed = one_class & (history["train_loss"] <= MEMORISED_LOSS)
-    collapsed[: trial.best] = False
+    collapsed[: trial.kept] = False
     if not collapsed.any():
         return None
     first = int(collapsed.argmax())
@@ -246,7 +246,7 @@ def _at_the_end(facts: Facts, number: int) -> bool:
 def _still_rises(trial: Trial) -> bool:
     """Whether the model that is kept is of a validation near the end."""
     step = trial.history["step"]
-    return bool(step[trial.best] >= (1 - STEPS_LEFT) * step[-1])
+    return bool(step[trial.kept] >= (1 - STEPS_LEFT) * step[-1])
 
 
 def _without_gain(trial: Trial) -> NDArray[np.int64]:
@@ -262,7 +262,7 @@ def _patience_between(trials: Sequence[Trial], ended: Sequence[Trial]) -> tuple[
 
     The first can be above the second.
     """
-    before = max(_without_gain(trial)[: trial.best].max(initial=0) for trial in trials)
+    before = max(_without_gain(trial)[: trial.kept].max(initial=0) for trial in trials)
     return int(before) + 1, int(min(_without_gain(trial).max() for trial in ended)) - 1
 
 

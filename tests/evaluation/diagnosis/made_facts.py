@@ -51,12 +51,19 @@ def history(**changes: Any) -> dict[str, Any]:
     return {name: np.array(values, float) for name, values in (scores | changes).items()}
 
 
+def best_of(scores: dict[str, Any]) -> int:
+    """The latest validation of the highest accuracy, whose parameters GRAND+ keeps."""
+    accuracy = scores["val_accuracy"]
+    return int(np.flatnonzero(accuracy == accuracy.max())[-1])
+
+
 def facts(trials: int = 2, **changes: Any) -> Facts:
     """Of trials of which 90 of 100 validation nodes are right; a change may be a list with one for each trial."""
     plain: dict[str, Any] = {
         "graph": graph(),
         "predicted": predictions(90),
         "history": history(),
+        "kept": None,
         "labelled": Labelled(train=TRAIN_NODES, val=VAL_NODES),
         "settings": Settings(),
         "rows": None,
@@ -71,7 +78,10 @@ def facts(trials: int = 2, **changes: Any) -> Facts:
     return Facts(
         graph=given["graph"],
         labelled=each["labelled"],
-        trials=[Trial(predicted=p, history=h) for p, h in zip(each["predicted"], each["history"], strict=True)],
+        trials=[
+            Trial(predicted=p, history=h, kept=best_of(h) if given["kept"] is None else given["kept"])
+            for p, h in zip(each["predicted"], each["history"], strict=True)
+        ],
         settings=given["settings"],
         rows=given["rows"],
         order=given["order"],

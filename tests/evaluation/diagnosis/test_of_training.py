@@ -122,6 +122,16 @@ def test_overfit():
     assert not overfit(facts(predicted=predictions(62), history=history(train_accuracy=[0.3, 0.7, 0.9, 0.98, 1.0])))
 
 
+def test_the_model_that_is_kept_need_not_be_the_best_one():
+    """As of GCN, which keeps the last epoch, or GCNII, which keeps that of the lowest loss."""
+    by_heart = history(train_accuracy=[0.3, 0.7, 0.9, 0.98, 1.0])
+    assert overfit(facts(predicted=predictions(62), history=by_heart, kept=4))
+    assert not overfit(facts(predicted=predictions(62), history=by_heart, kept=2))
+    assert not overfit(facts(predicted=predictions(62), history=by_heart))
+    rising = facts(settings=Settings(max_epochs=50), kept=4)
+    assert "with the best validation near the end" in ended_at_max_epochs(rising)[0]
+
+
 def imbalanced(rare):
     """Of 100 validation nodes these many are of another class."""
     return graph(labels=np.where(np.isin(np.arange(len(LABELS)), VAL_NODES[:rare]), 1, 0) | (np.arange(140) < 20))

@@ -104,12 +104,19 @@ def test_facts_of_the_files_of_a_run():
     ]
     scores = [{"trial": np.full(5, trial)} | history(val_loss=[trial] * 5) for trial in (0, 1)]
     both = pa.concat_tables(map(pa.table, scores[::-1]))
-    of_run = {"splits": splits, "predictions": tables, "history": both, "settings": Settings(), "rows": None}
+    of_run = {
+        "splits": splits,
+        "predictions": tables,
+        "history": both,
+        "best_steps": [30, 40],
+        "settings": Settings(),
+        "rows": None,
+    }
     given = facts_of_run({"dataset": "mine", "model": "grandplus", "matrix": "avg"}, graph=made, **of_run)
     assert given.search == "grandplus tune mine"
     other = facts_of_run({"dataset": "mine", "model": "sgc", "matrix": "avg"}, graph=made, **of_run)
     assert other.search == "grandplus search mine --model sgc"
     assert given.accuracy.tolist() == [89 / 99, 59 / 99]
     assert [trial.history["val_loss"].tolist() for trial in given.trials] == [[0] * 5, [1] * 5]
-    assert given.trials[0].best == 3
+    assert [trial.kept for trial in given.trials] == [3, 4]
     assert given.labelled[1].val.tolist() == np.delete(VAL_NODES, 3).tolist()
