@@ -22,6 +22,8 @@ from grandplus.runtime.errors import GrandPlusError
 
 Watch: TypeAlias = Callable[[Scores], None] | None
 
+STANDARDIZE = "set preprocess.features=standardize"  # for a first loss, which large features alone make infinite
+
 
 @dataclass(frozen=True)
 class Training:
@@ -82,7 +84,8 @@ def train(
         network.train()
         loss = epoch()
         if not math.isfinite(loss):
-            raise GrandPlusError(f"the loss became {loss} at step {step}", fix="lower train.lr")
+            fix = "lower train.lr" if step else f"{STANDARDIZE}; or lower train.lr, if an epoch has several batches"
+            raise GrandPlusError(f"the loss became {loss} at step {step}", fix=fix)
         network.eval()
         with torch.inference_mode():
             logits = evaluate()

@@ -103,9 +103,15 @@ def test_parameters_are_those_of_the_network(name, graph):
 
 
 def test_a_loss_that_is_not_finite_is_an_error(name, graph):
-    graph.features.data[:] = 1e37
+    graph.features.data[:] = 1e36
     with pytest.raises(GrandPlusError, match=r"the loss became (inf|nan) at step \d; lower train\.lr"):
         trained(name, graph, lr=1000)
+
+
+def test_a_first_loss_that_is_not_finite_is_no_matter_of_the_learning_rate(name, graph):
+    graph.features.data[:] = np.where(np.arange(len(graph.features.data)) % 2, 3e38, -3e38)
+    with pytest.raises(GrandPlusError, match=r"the loss became \w+ at step 0; set preprocess\.features=standardize"):
+        trained(name, graph, lr=1e-9)
 
 
 def test_nothing_warns(name, graph):

@@ -30,7 +30,7 @@ from grandplus.methods.losses import consistency_loss, supervised_loss
 from grandplus.methods.protocol import Scores, Task, Trained
 from grandplus.methods.scores import decisive_scores, part_scores
 from grandplus.methods.start import begin
-from grandplus.methods.training import seeded, weights_of
+from grandplus.methods.training import STANDARDIZE, seeded, weights_of
 from grandplus.runtime.errors import ArgumentError, GrandPlusError
 
 LONGEST_CONSTANT = 2  # times the patience: how long validation accuracy may stay the same
@@ -99,7 +99,7 @@ def _train(
             loss, consistency = compute.step(inputs, labels[labelled], weight)
             if not math.isfinite(loss):
                 message = f"the loss became {loss} at step {step}"
-                raise GrandPlusError(message, fix="lower train.lr, or set train.clip")
+                raise GrandPlusError(message, fix="lower train.lr, or set train.clip" if step else STANDARDIZE)
             if step % VALIDATE_EVERY:
                 continue
             scores, outputs = {"step": float(step), "consistency_loss": consistency}, compute.evaluate(watched_inputs)

@@ -88,6 +88,13 @@ def test_labels_of_test_nodes_are_never_looked_at(problem, train_settings):
     assert state_of(runs[0]) == state_of(runs[1])
 
 
+def test_a_first_loss_that_is_not_finite_is_no_matter_of_the_learning_rate(problem, train_settings):
+    signs = np.random.default_rng(0).choice([-1, 1], problem.graph.features.shape)
+    task = with_graph(problem, features=(3e38 * signs).astype(np.float32))
+    with pytest.raises(GrandPlusError, match=r"the loss became \w+ at step 0; set preprocess\.features=standardize$"):
+        fit(task, train_settings(lr=1e-9, batchnorm=True))
+
+
 def test_a_loss_that_explodes_ends_with_its_step(problem, train_settings):
     with pytest.raises(GrandPlusError, match=r"the loss became (nan|inf) at step \d+; lower train.lr"):
         fit(problem, train_settings(lr=1e30))
