@@ -78,9 +78,9 @@ def is_of_reports(folder: Path, root: Path = Path()) -> bool:
     """
     files = {SETTINGS.name: root / SETTINGS, _name(folder): root / folder / SUMS}
     try:
-        listed = parse_sums((root / REPORTS / SUMS).read_text(encoding="utf-8")) or {}
+        listed = parse_sums((root / REPORTS / SUMS).read_bytes()) or {}
         return all(sha256(file) == listed.get(name) for name, file in files.items())
-    except (OSError, ValueError):
+    except OSError:
         return False
 
 
