@@ -32,7 +32,8 @@ class Plan:
     in_memory : bool
         Whether the array of all columns is in memory; else it lies in a file that is memory-mapped.
     peak : int
-        Bytes of memory, as predicted. Files that are memory-mapped are not counted, but the adjacency is.
+        Bytes of memory, as predicted. Files that are memory-mapped are not counted, but the adjacency and its weights
+        are.
     """
 
     width: int
@@ -84,7 +85,9 @@ def plan(graph: Graph, width: int, parameters: int) -> Plan:
         The budget is too small for any plan.
     """
     nodes, budget = graph.adjacency.nodes, environment.memory()
-    adjacency = graph.adjacency.indptr.nbytes + graph.adjacency.indices.nbytes
+    weights = graph.adjacency.weights
+    arrays = graph.adjacency.indptr, graph.adjacency.indices, *(weights.arrays if weights else ())
+    adjacency = sum(array.nbytes for array in arrays)
     fixed = BASE + parameters + adjacency + 4 * nodes * len(graph.classes)
     a_column = 4 * BUFFERS * nodes
     least = min(width, LINE)
