@@ -11,6 +11,7 @@ from small_graph import normalized, small_graph, small_split, softmax
 from grandplus.graph.graph import Graph
 from grandplus.methods.files import load_model
 from grandplus.methods.fitting import fit
+from grandplus.methods.gat.method import Projections
 from grandplus.methods.protocol import Task
 from grandplus.methods.registry import NAMES, settings_of
 from grandplus.propagation.gfpush import gfpush
@@ -42,7 +43,9 @@ def dense_product(graph):
 
 @torch.inference_mode()
 def from_hidden(model, hidden, *rest):
-    """Probabilities that the last layer gives of a hidden layer."""
+    """Probabilities that the last layer gives of a hidden layer; GAT's has attention behind its projections."""
+    if isinstance(model.last_layer, Projections):
+        return model.network.second(model.last_layer(torch.from_numpy(hidden)), *rest).softmax(dim=-1).numpy()
     return model.last_layer(torch.from_numpy(hidden), *rest).softmax(dim=-1).numpy()
 
 
