@@ -1,11 +1,7 @@
-"""The threads of one training. What they compute does not depend on their number.
-
-PyTorch has one thread in each of them, as all who train give it one in the thread that calls.
-"""
+"""The threads of one training. What they compute does not depend on their number."""
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
@@ -28,9 +24,7 @@ class Team:
     """
 
     def __init__(self, threads: int) -> None:
-        # A thread begins with PyTorch's default, by which it would round otherwise than the one that calls.
-        start = functools.partial(torch.set_num_threads, 1)
-        self._pool = ThreadPoolExecutor(threads - 1, initializer=start) if threads > 1 else None
+        self._pool = ThreadPoolExecutor(threads - 1, initializer=_begin) if threads > 1 else None
         self._memories = [Memory() for _ in range(threads)]
 
     @property
@@ -65,3 +59,9 @@ class Team:
         for helper in helpers:
             if not helper.cancel():  # else it waits behind something that was started before
                 helper.result()
+
+
+def _begin() -> None:
+    """Round as the thread that calls, see `grandplus.methods.training.seeded`: a new one has PyTorch's defaults."""
+    torch.set_num_threads(1)
+    torch.set_flush_denormal(True)
