@@ -200,30 +200,3 @@ def normalized_matrix(adjacency: Adjacency) -> Any:
     rows = np.repeat(np.arange(adjacency.nodes), adjacency.degrees)
     with_loops.data = (with_loops.data / (root[rows] * root[with_loops.indices])).astype(np.float32)
     return with_loops
-
-
-class SymmetricProduct:
-    """For a layer of PyTorch Geometric, before it in the list of bases: it multiplies by a symmetric sparse matrix.
-
-    The gradient of ÂX needs Âᵀ, which PyTorch would make anew at every step, in ten times the time of the product.
-    """
-
-    def message_and_aggregate(self, adj_t: Tensor, x: Tensor) -> Tensor:
-        return symmetric_product(adj_t, x)
-
-
-class _SymmetricProduct(torch.autograd.Function):
-    @staticmethod
-    def forward(context: Any, matrix: Tensor, x: Tensor) -> Tensor:
-        context.matrix = matrix  # which has no gradient
-        return matrix @ x
-
-    @staticmethod
-    def backward(context: Any, gradient: Tensor) -> tuple[None, Tensor]:
-        return None, context.matrix @ gradient
-
-
-def symmetric_product(matrix: Tensor, x: Tensor) -> Tensor:
-    """The product of a symmetric sparse matrix (n, n), which has no gradient, with x (n, h)."""
-    out: Tensor = _SymmetricProduct.apply(matrix, x)  # type: ignore[no-untyped-call]
-    return out

@@ -17,11 +17,11 @@ from grandplus.graph.features import Features
 from grandplus.graph.graph import Graph
 from grandplus.graph.grown import GrownGraph
 from grandplus.kernels.dense import multiply_dense
+from grandplus.methods.dropout import dropped
 from grandplus.propagation.rows import Rows
 from grandplus.runtime import pools
 
 ROWS_AT_ONCE = 8192
-STEPS = 2**16  # of a random number of 16 bits
 
 with warnings.catch_warnings():  # PyTorch says so once a process: now
     warnings.filterwarnings("ignore", "Sparse CSR tensor support is in beta state", UserWarning)
@@ -96,9 +96,6 @@ def linear(x: Tensor | SparseInput, weight: Tensor, bias: Tensor | None = None) 
 def dropout(x: Tensor | SparseInput, share: float, training: bool) -> Any:
     """Dropout of features, of the same kind as they are.
 
-    Four values share one random number, which takes a fifth of the time of PyTorch's dropout. The share is rounded to a
-    multiple of 2⁻¹⁶, and what is left is scaled for exactly that.
-
     Parameters
     ----------
     x : Tensor or SparseInput
@@ -111,10 +108,7 @@ def dropout(x: Tensor | SparseInput, share: float, training: bool) -> Any:
         return x
     if isinstance(x, SparseInput):
         return x.dropped(share)
-    dropped = min(round(share * STEPS), STEPS - 1)
-    numbers = torch.empty(-(-x.numel() // 4), dtype=torch.int64, device=x.device).random_(-(2**63), None)
-    kept = numbers.view(torch.int16)[: x.numel()].view(x.shape) >= dropped - STEPS // 2
-    return x * kept.to(x.dtype).mul_(STEPS / (STEPS - dropped))
+    return dropped(x, share)
 
 
 def input_of(features: Any, device: torch.device) -> Tensor | SparseInput:

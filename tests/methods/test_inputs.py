@@ -6,8 +6,9 @@ import scipy.sparse as sp
 import torch
 from small_graph import normalized, small_graph
 
-from grandplus.methods.full_batch import normalized_matrix, symmetric_product
+from grandplus.methods.full_batch import normalized_matrix
 from grandplus.methods.inputs import InputLinear, SparseInput, csr_tensor, dropout, sparse_input
+from grandplus.methods.symmetric import symmetric_product
 
 CPU = torch.device("cpu")
 
@@ -31,6 +32,19 @@ def test_gradients_of_a_product_with_a_symmetric_matrix_are_those_by_differences
     tensor = csr_tensor(matrix, torch.from_numpy(matrix.data))
     assert torch.autograd.gradcheck(lambda given: symmetric_product(tensor, given), x)
     np.testing.assert_allclose((tensor @ x).detach(), normalized(small_graph()) @ x.detach().numpy(), atol=1e-7)
+
+
+@pytest.mark.parametrize("width", [1, 7, 16, 40, 64, 150])
+def test_a_product_of_single_precision_and_its_gradient_are_those_of_a_dense_float64_computation(width):
+    """Which a kernel computes; isolated nodes have a self-loop alone."""
+    matrix = normalized_matrix(small_graph().adjacency)
+    dense, tensor = normalized(small_graph()), csr_tensor(matrix, torch.from_numpy(matrix.data))
+    torch.manual_seed(width)
+    x, gradient = torch.randn(width, len(dense)).T.requires_grad_(), torch.randn(len(dense), width)
+    product = symmetric_product(tensor, x)  # of an x that is not contiguous
+    product.backward(gradient)
+    np.testing.assert_allclose(product.detach(), dense @ x.detach().numpy().astype(float), atol=1e-6)
+    np.testing.assert_allclose(x.grad, dense @ gradient.numpy().astype(float), atol=1e-6)
 
 
 def test_a_layer_gives_the_same_for_dense_and_sparse_features():
@@ -68,6 +82,21 @@ def test_the_gradient_of_dropout_is_of_what_is_left():
     left = dropout(x, 0.4, training=True)
     left.sum().backward()
     torch.testing.assert_close(x.grad * x.detach(), left.detach())
+
+
+@pytest.mark.parametrize("share", [0.1, 0.6, 0.999999])
+@pytest.mark.parametrize("shape", [(1,), (7, 9), (300, 40)])
+def test_dropout_of_single_precision_has_the_bits_of_a_multiplication_by_its_mask(shape, share):
+    """In the values and in the gradient, of an x that is not contiguous."""
+    x = torch.randn(*reversed(shape)).permute(*reversed(range(len(shape)))).requires_grad_()
+    gradient = torch.randn(shape)
+    torch.manual_seed(1)
+    mask = dropout(torch.ones(shape, dtype=torch.float64), share, training=True).float()  # PyTorch's operations
+    torch.manual_seed(1)
+    left = dropout(x, share, training=True)
+    left.backward(gradient)
+    assert torch.equal(left, x * mask)
+    assert torch.equal(x.grad, gradient * mask)
 
 
 def test_nothing_is_dropped_in_evaluation():

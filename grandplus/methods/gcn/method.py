@@ -15,11 +15,12 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch_geometric.nn import GCNConv
 
-from grandplus.methods.full_batch import FullBatchModel, SymmetricProduct, fit_full_batch
+from grandplus.methods.full_batch import FullBatchModel, fit_full_batch
 from grandplus.methods.gcn.settings import Settings
 from grandplus.methods.inputs import InputLinear, SparseInput, dropout
 from grandplus.methods.protocol import Task, Trained
 from grandplus.methods.stopping import RisingLoss
+from grandplus.methods.symmetric import SymmetricProduct
 from grandplus.methods.training import Watch, adam
 
 

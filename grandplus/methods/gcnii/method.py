@@ -16,11 +16,12 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch_geometric.nn import GCN2Conv
 
-from grandplus.methods.full_batch import FullBatchModel, SymmetricProduct, fit_full_batch
+from grandplus.methods.full_batch import FullBatchModel, fit_full_batch
 from grandplus.methods.gcnii.settings import Settings
 from grandplus.methods.inputs import InputLinear, SparseInput, dropout
 from grandplus.methods.protocol import Task, Trained
 from grandplus.methods.stopping import Patience
+from grandplus.methods.symmetric import SymmetricProduct
 from grandplus.methods.training import Watch, adam
 
 
@@ -75,7 +76,7 @@ class GCNII(nn.Module):
         """Logits (n, C) of features (n, d) and Â."""
         x = start = F.relu(self.first(dropout(x, self.dropout, self.training)))
         for convolution in self.convolutions:
-            x = F.relu(convolution(dropout(x, self.dropout, self.training), start, adjacency))
+            x = F.relu_(convolution(dropout(x, self.dropout, self.training), start, adjacency))
         logits: Tensor = self.last(dropout(x, self.dropout, self.training))
         return logits
 

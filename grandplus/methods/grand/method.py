@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from grandplus.graph.graph import Graph
-from grandplus.methods.full_batch import normalized, symmetric_product
+from grandplus.methods.full_batch import normalized
 from grandplus.methods.grand.augmentation import PropagationByPowers, drawn_masks
 from grandplus.methods.grand.by_matrix import PropagationByMatrix
 from grandplus.methods.grand.settings import Settings
@@ -30,6 +30,7 @@ from grandplus.methods.protocol import Task, Trained
 from grandplus.methods.settings import GraphSize
 from grandplus.methods.start import begin
 from grandplus.methods.stopping import Patience
+from grandplus.methods.symmetric import symmetric_product
 from grandplus.methods.training import Watch, labels_of, seeded, train, trained, watched_nodes, weights_of
 from grandplus.propagation.matrices import Average
 from grandplus.propagation.plan import Plan
