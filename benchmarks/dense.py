@@ -11,13 +11,12 @@ from __future__ import annotations
 
 import argparse
 import os
-import time
-from collections.abc import Callable
 
 import numpy as np
 import torch
 
 from benchmarks.lines import print_line
+from benchmarks.timing import least_seconds
 from grandplus.kernels.dense import multiply_dense
 
 SHAPES = {  # (rows, summands, columns), and which of both are transposes
@@ -29,7 +28,6 @@ SHAPES = {  # (rows, summands, columns), and which of both are transposes
     "gradient of the wide layer": ((256, 480, 256), "first"),
     "dense features of Citeseer": ((3327, 3703, 64), "none"),
 }
-SECONDS = 0.05  # of a measurement
 
 
 def main() -> None:
@@ -50,23 +48,13 @@ def _measured(rows: int, depth: int, width: int, turned: str, repeats: int) -> d
     ours, theirs = np.empty((rows, width), np.float32), torch.empty(rows, width)
     tensors = torch.from_numpy(a), torch.from_numpy(b)
     calls = lambda: multiply_dense(a, b, ours), lambda: torch.mm(*tensors, out=theirs)
-    times = [[_seconds(call) for call in calls] for _ in range(repeats)]
-    least = np.min(times, axis=0) * 1e6
+    microseconds, of_mkl = (seconds * 1e6 for seconds in least_seconds(calls, repeats))
     return {
-        "us": round(float(least[0]), 1),
-        "us_of_mkl": round(float(least[1]), 1),
-        "ratio": round(float(least[0] / least[1]), 2),
+        "us": round(microseconds, 1),
+        "us_of_mkl": round(of_mkl, 1),
+        "ratio": round(microseconds / of_mkl, 2),
         "largest_difference": float(np.abs(ours - theirs.numpy()).max()),
     }
-
-
-def _seconds(call: Callable[[], object]) -> float:
-    call()
-    begun, calls = time.perf_counter(), 0
-    while time.perf_counter() - begun < SECONDS:
-        call()
-        calls += 1
-    return (time.perf_counter() - begun) / calls
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ class SymmetricProduct:
 def symmetric_product(symmetric: Tensor, x: Tensor) -> Tensor:
     """The product of a symmetric sparse matrix (n, n), which has no gradient, with x (n, h).
 
-    On a CPU, single precision has a kernel of its own: MKL's takes up to four times as long.
+    On a CPU, single precision has a kernel of its own: PyTorch's operations take more than twice as long.
     """
     out: Tensor = _SymmetricProduct.apply(symmetric, x)  # type: ignore[no-untyped-call]
     return out
