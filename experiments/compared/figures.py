@@ -83,10 +83,8 @@ REASONS: dict[tuple[str, str], str] = {
     ("gat", "pubmed"): "PGL's benchmark has 77.2 with the same settings, users of PyTorch Geometric 78.5; "
     "dropout and first weights of each head, as in its authors' program, changed nothing",
     ("fastgcn", "cora"): "theirs is of the program's defaults; here are its values for Cora, lr = 0.001 and 200 epochs",
-    ("gcnii", "cora"): "these are few trials; the first ten have 85.1 ± 0.6 "
-    "(`dvc exp run -S model=gcnii -S dataset=cora -S trials=10`)",
-    ("gcnii", "citeseer"): "trials differ much; with the same settings DGL's example has 73.3 ± 0.6, "
-    "and grax 73.0 ± 1.0",
+    ("gcnii", "citeseer"): "with the same settings DGL's example has 73.3 ± 0.6, and grax 73.0 ± 1.0; "
+    "its authors' edges keep 124 self-citations, as GBP's do",
     ("gbp", "citeseer"): "its authors' edges keep 124 self-citations, which are worth 0.4 points "
     "(`python -m experiments.compared.loops`); the rest is not explained",
     ("graphsaint", "cora"): _SEARCHED,
