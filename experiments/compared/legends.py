@@ -10,11 +10,12 @@ graph, or searched for on validation nodes. Differences are of means, in points,
 tells what other trials would give on the same test nodes, the second one what they would on other test nodes too.
 {_TOOK}"""
 UNSEEN = f"""\
-± is the standard deviation over trials. All systems have the same ten random splits. "Searched" settings were
-chosen on the validation nodes of the first split, for each system among ten. Differences are of means over trials
-of the same splits, to GRAND+ of the same kind, in points, with 95 % intervals that are corrected for what splits
-share: the first one tells what other trials would give on such nodes, the second one what they would on other nodes
-too.
+± is the standard deviation over trials; where there is none, there was one trial. All systems have the same ten
+random splits. "Searched" settings were chosen on the validation nodes of the first split, for each system among
+ten. What takes too long, or more memory than there is, has its reason below the table of its graph. Differences are
+of means over trials of the same splits, to GRAND+ of the same kind, in points, with 95 % intervals that are
+corrected for what splits share: the first one tells what other trials would give on such nodes, the second one what
+they would on other nodes too.
 {_TOOK}"""
 LARGE = """\
 One trial each, in a process of its own. "Preparation" is pushing rows of Π, propagating features or estimating a

@@ -18,7 +18,8 @@ from grandplus.evaluation.node_scores import NodeScores
 from grandplus.evaluation.statistics import Sample, overlap_of_splits
 
 GRAPHS = ("amazon-photo", "amazon-computers", "coauthor-cs", "coauthor-physics")
-KINDS = ("default", "searched")
+MISSING = {"default": "refused", "searched": "not searched"}  # what a table says of a kind that has no trials
+KINDS = tuple(MISSING)
 SPAN = 0.2  # of accuracy, below the best of a graph: so much a panel shows, and points to what is worse
 
 
@@ -32,7 +33,7 @@ class Entry(NamedTuple):
     nodes : dict of NodeScores
         Which test nodes they have right, of kinds that have trials.
     reason : str
-        Why there are few trials, or none.
+        Why there are few trials, or none, or no search.
     """
 
     rows: dict[str, list[Row]]
@@ -71,7 +72,7 @@ def _overview(entries: Entries) -> str:
 def _mean(entry: Entry | None, kind: str) -> str:
     if entry is None:
         return "not run"
-    return mean_and_std([row["test"] for row in entry.rows[kind]]) if entry.rows[kind] else ""
+    return mean_and_std([row["test"] for row in entry.rows[kind]]) if entry.rows[kind] else MISSING[kind]
 
 
 def _of_graph(entries: Entries, dataset: str) -> str:

@@ -17,6 +17,7 @@ from experiments.compared.gaps import Run, on_one_split, on_random_splits
 from experiments.compared.measured import bits_file, complete, own_case
 from experiments.compared.right import Right
 from experiments.compared.space import BUDGET, VALUES, candidates
+from experiments.compared.unseen import Limits
 from experiments.compared.unseen_table import Entry
 from experiments.compared.unseen_table import tables as unseen_tables
 from experiments.notes import read_notes
@@ -187,7 +188,7 @@ def test_settings_that_cannot_be_trained_are_the_worst_but_a_lack_of_memory_is_n
 def test_unseen_graphs_have_defaults_and_searched_settings(short, tmp_path, monkeypatch, capsys):
     file = tmp_path / "unseen.csv"
     for _ in range(2):
-        unseen.make(file, ["grandplus", "sgc"], ["amazon-photo"], 2, longest=1e9, search=True)
+        unseen.make(file, ["grandplus", "sgc"], ["amazon-photo"], 2, Limits(1e9, 1e9))
         text = file.with_suffix(".md").read_text()
         assert "| GRAND+ | searched | 2 |" in text
         assert "| SGC | default | 2 |" in text
@@ -195,11 +196,22 @@ def test_unseen_graphs_have_defaults_and_searched_settings(short, tmp_path, monk
         monkeypatch.setattr(measured, "scored", pytest.fail)
 
 
-def test_a_system_that_takes_too_long_is_left_at_one_trial(short, tmp_path, monkeypatch, capsys):
-    unseen.make(tmp_path / "unseen.csv", ["grandplus"], ["amazon-photo"], 2, longest=-1, search=True)
+def test_a_system_that_takes_too_long_has_one_trial(short, tmp_path, capsys):
+    unseen.make(tmp_path / "unseen.csv", ["grandplus"], ["amazon-photo"], 2, Limits(-1, 1e9))
     text = (tmp_path / "unseen.md").read_text()
-    assert "- GRAND+: left at one trial, which takes" in text
+    assert "- GRAND+: one trial and no search, as a trial takes" in text
     assert "searched |" not in text.split("## amazon-photo")[1]
+    assert len(read_rows(tmp_path / "unseen.csv")) == 1
+
+
+def test_a_system_whose_search_would_take_too_long_has_its_defaults_until_it_is_searched(short, tmp_path, capsys):
+    file = tmp_path / "unseen.csv"
+    for limit, lines in ((-1, 1), (1e9, 0), (-1, 0)):
+        unseen.make(file, ["grandplus"], ["amazon-photo"], 2, Limits(1e9, limit))
+        text = file.with_suffix(".md").read_text()
+        assert text.count("- GRAND+: no search, as a trial takes") == lines
+        assert text.split("## amazon-photo")[1].count("| GRAND+ | searched | 2 |") == 1 - lines
+        assert text.count("not searched") == lines
 
 
 def test_refused_systems_stand_in_the_table():
@@ -210,4 +222,5 @@ def test_refused_systems_stand_in_the_table():
     }
     text = unseen_tables(entries)
     assert "- GAT: refused: too large" in text
+    assert "| GAT | refused | not searched |" in text
     assert text.count("not run") == 2 * (len(SYSTEMS) * 4 - 2)
