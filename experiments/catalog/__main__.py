@@ -27,9 +27,10 @@ from grandplus.evaluation.statistics import Sample
 from grandplus.graph.graph import Graph
 from grandplus.pipeline.card import CATALOG, read_card
 from grandplus.pipeline.cases import BEST_MATRIX, Case, graph_folder
+from grandplus.pipeline.commands import USUAL_MATRIX
 from grandplus.pipeline.ending import ending
 from grandplus.pipeline.yaml_files import yaml_mapping
-from grandplus.search.portfolio import MATRIX, case_of, compared
+from grandplus.search.portfolio import case_of, compared
 
 FOLDER = Path(__file__).parent
 TRIALS = 10
@@ -112,7 +113,7 @@ def make(datasets: list[str], trials: int, *, tune: bool = True) -> None:
 
 def own_case(dataset: str) -> Case:
     """The card as it is, with the matrix of a run that chooses none, or the paper's best."""
-    return Case(dataset, BEST_MATRIX.get(dataset, MATRIX))
+    return Case(dataset, BEST_MATRIX.get(dataset, USUAL_MATRIX))
 
 
 def tuned_case(own: Case, *, tune: bool) -> Case | None:

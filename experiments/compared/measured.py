@@ -15,7 +15,7 @@ from experiments.compared.right import Right
 from experiments.trials import Row, Scoring, fill, scored
 from grandplus.methods.registry import NAMES
 from grandplus.pipeline.cases import BEST_MATRIX, Case, prepare
-from grandplus.search.portfolio import MATRIX
+from grandplus.pipeline.commands import USUAL_MATRIX
 
 COLUMNS = (
     "dataset", "model", "matrix", "change", "trial", "validation", "test", "steps", "seconds", "memory", "inputs",
@@ -80,7 +80,7 @@ def score_measured(trials: int, case: Case, trial: int) -> Row:
 
 def own_case(dataset: str, model: str) -> Case:
     """A system with its own settings; GRAND+ with the paper's best matrix, or that of a run which chooses none."""
-    return Case(dataset, BEST_MATRIX.get(dataset, MATRIX), model=model)
+    return Case(dataset, BEST_MATRIX.get(dataset, USUAL_MATRIX), model=model)
 
 
 def present(models: Iterable[str]) -> list[str]:

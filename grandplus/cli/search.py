@@ -14,9 +14,9 @@ import argparse
 from typing import Any
 
 from grandplus.methods.registry import check_method
+from grandplus.pipeline.commands import USUAL_MATRIX
 from grandplus.propagation.matrices import MATRICES, parameters
 
-MATRIX = "avg"  # to tune, if none is named
 TRIALS = {"network": 16, "propagation": 24}  # of each stage
 
 
@@ -30,7 +30,7 @@ def add(commands: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("dataset", help="name of a card in data/catalog")
-    parser.add_argument("--matrix", choices=tunable, help=f"matrix to tune; default: {MATRIX}")
+    parser.add_argument("--matrix", choices=tunable, help=f"matrix to tune; default: {USUAL_MATRIX}")
     parser.add_argument("--model", default="grandplus", help="method to tune; default: grandplus")
     for stage, usual in TRIALS.items():
         words = f"number of candidates for the {stage}; default: {usual}"
@@ -51,8 +51,8 @@ def run(arguments: argparse.Namespace) -> None:
     from grandplus.search.space import check_effect
 
     check_method(arguments.model, "--model")
-    usual = {"matrix": MATRIX} | TRIALS
+    usual = {"matrix": USUAL_MATRIX} | TRIALS
     given = {option: value for option in usual if (value := getattr(arguments, option)) is not None}
-    check_effect(given, Case(arguments.dataset, MATRIX, model=arguments.model))
+    check_effect(given, Case(arguments.dataset, USUAL_MATRIX, model=arguments.model))
     trials = usual | given
     search(arguments.dataset, trials.pop("matrix"), trials, arguments.model)

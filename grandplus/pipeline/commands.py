@@ -7,9 +7,11 @@ from pathlib import Path
 from grandplus.pipeline.card import OWN_METHOD, PARAMS
 from grandplus.pipeline.yaml_files import read_yaml
 
+USUAL_MATRIX = "avg"  # of a run that chooses none
+
 
 def run_command(dataset: str, *, model: str = OWN_METHOD, matrix: str | None = None, root: Path | str = ".") -> str:
-    """The ``dvc exp run`` that runs a method on a dataset, whatever method params.yaml has from an earlier run.
+    """The ``dvc exp run`` that runs a method on a dataset, whatever params.yaml has of an earlier run.
 
     Parameters
     ----------
@@ -17,7 +19,8 @@ def run_command(dataset: str, *, model: str = OWN_METHOD, matrix: str | None = N
     model : str
         The method; it is named where params.yaml has another one.
     matrix : str, optional
-        By default that of params.yaml.
+        It is named in any case. By default it is the usual one, which is named where params.yaml has another for
+        GRAND+.
     root : path
         The top of the checkout.
 
@@ -27,6 +30,8 @@ def run_command(dataset: str, *, model: str = OWN_METHOD, matrix: str | None = N
         params.yaml can't be read.
     """
     params = Path(root) / PARAMS
-    usual = read_yaml(params).get("model") if params.is_file() else OWN_METHOD  # a catalog may lie alone
-    changes = {"dataset": dataset, "model": None if model == usual else model, "matrix": matrix}
+    left = read_yaml(params) if params.is_file() else {}  # a catalog may lie alone
+    if matrix is None and model == OWN_METHOD and left.get("matrix", USUAL_MATRIX) != USUAL_MATRIX:
+        matrix = USUAL_MATRIX
+    changes = {"dataset": dataset, "model": None if model == left.get("model", OWN_METHOD) else model, "matrix": matrix}
     return " ".join(["dvc exp run", *(f"-S {key}={value}" for key, value in changes.items() if value is not None)])

@@ -1,4 +1,4 @@
-"""Which command mends an error of the library: the stages of dvc.yaml make the files that it reads."""
+"""Which command mends an error of the library: stages of dvc.yaml make the files that it reads, and DVC keeps them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,13 @@ from pathlib import Path
 from grandplus.pipeline.dependencies import maker_of
 from grandplus.runtime.errors import ArtifactError, GrandPlusError
 
+CACHE = Path(".dvc/cache/files")
+
 
 def with_remedy(error: GrandPlusError) -> GrandPlusError:
     """The same error; with the command that makes the file anew, if a stage of this checkout has made it.
+
+    Where the file is gone, the command that fetches an earlier one from DVC's cache is told too.
 
     Parameters
     ----------
@@ -26,5 +30,9 @@ def with_remedy(error: GrandPlusError) -> GrandPlusError:
         with contextlib.suppress(GrandPlusError):  # there is no pipeline here
             stage = maker_of(Path(error.where))
             command = f"run dvc repro {stage}" if stage else "run dvc repro"  # as for a folder with several outputs
+            if (
+                stage and not Path(error.where).exists() and CACHE.is_dir()
+            ):  # DVC removes what a stage made before it runs
+                command += f", or dvc checkout {stage} for that of the last finished run"
             error.fix = f"{error.fix}, then {command}" if error.fix else command
     return error

@@ -91,12 +91,16 @@ class Comparison:
         words = "no evidence of a difference"
         if self.paired and not self.test.error and not self.test.difference:
             return f"{words}: trial by trial they are equal"
-        return words + (f": {self.trials} trials are too few to show any" if self.too_few else "")
+        return f"not decided: it takes {self._fewest} trials to show any difference" if self.too_few else words
 
     @property
     def too_few(self) -> bool:
         """Whether so few trials can't show any difference, however large."""
-        return self.trials < fewest_trials(paired=self.paired, comparisons=self.comparisons, overlap=self.overlap)
+        return self.trials < self._fewest
+
+    @property
+    def _fewest(self) -> int:
+        return fewest_trials(paired=self.paired, comparisons=self.comparisons, overlap=self.overlap)
 
     @property
     def _where(self) -> str:
@@ -113,12 +117,17 @@ class Comparison:
 
     @property
     def would_take(self) -> str:
-        """How many trials of each run would show such a difference, in words; empty where it is shown, or is 0."""
+        """How many trials of each run would show such a difference, in words; empty where it is shown, or is 0.
+
+        Splits that are drawn anew share nodes, so that more of them may never show it.
+        """
         if self.differs or not self.test.difference:
             return ""
         trials = trials_needed(
             self.test, self.trials, paired=self.paired, comparisons=self.comparisons, overlap=self.overlap
         )
+        if trials is None and self.overlap:
+            return "no number is enough"
         return f"{trials} trials" if trials else f"> {MOST_TRIALS:,} trials"
 
 

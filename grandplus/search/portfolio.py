@@ -12,7 +12,7 @@ from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Splits
 from grandplus.pipeline.card import CATALOG
 from grandplus.pipeline.cases import STORE, Case, check_cpu, graph_folder, inputs_key
-from grandplus.pipeline.commands import run_command
+from grandplus.pipeline.commands import USUAL_MATRIX, run_command
 from grandplus.pipeline.dependencies import code_of
 from grandplus.pipeline.settings import Settings
 from grandplus.pipeline.trials import trials_at_once
@@ -27,7 +27,6 @@ from grandplus.tuning.candidates import Candidate
 from grandplus.tuning.outcome import Outcome
 from grandplus.tuning.portfolio import PROPAGATION, TRAINING, Change
 
-MATRIX = "avg"  # of the card as it is
 _OF_MATRICES = {key for family in MATRICES.values() for key in parameters(family)}
 
 
@@ -45,7 +44,7 @@ def tune(dataset: str) -> None:
         The graph can't be had, or nothing can be trained on it.
     """
     check_cpu()
-    begun, own = time.monotonic(), Case(dataset, MATRIX)
+    begun, own = time.monotonic(), Case(dataset, USUAL_MATRIX)
     own.settings(tuner.TRIALS)  # refused before anything is said, if they are wrong
     print(
         f"tune {dataset}: up to {len(PROPAGATION) + len(TRAINING)} settings are compared on validation nodes",

@@ -38,7 +38,7 @@ def test_words():
     ]
     assert [of.would_take for of in found] == ["", "", ""]
     [few] = compare([SCORES[:5], better[:5]], [SAME[:5]] * 2)
-    assert few.verdict(names) == "no evidence of a difference: 5 trials are too few to show any"
+    assert few.verdict(names) == "not decided: it takes 6 trials to show any difference"
     assert few.would_take == "6 trials"  # 2 of 2⁶ assignments of signs are less than 5 %, of 2⁵ they are not
 
 
@@ -202,4 +202,6 @@ def test_drawn_splits_need_more_trials_than_one_split():
     [drawn] = compare([a, b], [SAME[:10]] * 2, overlaps=[0.003] * 2)
     assert int(drawn.would_take.split()[0]) > int(plain.would_take.split()[0])
     [never] = compare([a, b], [SAME[:10]] * 2, overlaps=[1.0] * 2)
-    assert never.would_take == "> 1,000 trials"
+    assert never.would_take == "no number is enough"
+    [tiny] = compare([a, a + 1e-5 * (b - b.mean()) + 1e-9], [SAME[:10]] * 2)
+    assert tiny.would_take == "> 1,000 trials"
