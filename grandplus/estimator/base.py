@@ -35,6 +35,7 @@ from grandplus.evaluation.diagnosis.rules import diagnose
 from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Splits
 from grandplus.methods import training
+from grandplus.methods.memory import training_memory
 from grandplus.methods.protocol import Model, Scores, Task
 from grandplus.methods.registry import check_edges, check_installed, method_of
 from grandplus.methods.remaining import Course, Estimate
@@ -272,6 +273,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _train(self, graph: Graph, splits: Splits, rows: Rows | None, settings: MethodSettings, run: Run) -> Facts:
         """Train all trials, and predict with each; how it went."""
         method, device = method_of(self._method), environment.device()
+        training_memory(graph, splits.of(0), settings, rows.info.top_k if rows else 0)
         held_out, seed = HeldOut(graph, splits, run.decision), run.random_state
         latest = _Latest(Estimate.of(settings, len(splits.of(0).train), splits.trials))
         known = GraphFacts.of_splits(graph, splits, None if rows is None else rows.info.order)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from safetensors import SafetensorError, safe_open
 
-from grandplus.methods.protocol import FORMAT_VERSION, HEADER, Model
+from grandplus.methods.protocol import FORMAT_VERSION, HEADER, Model, digest_of_model
 from grandplus.methods.registry import method_of, settings_of
 from grandplus.runtime.errors import ArgumentError, ArtifactError, GrandPlusError
 from grandplus.runtime.paths import as_path
@@ -43,7 +43,10 @@ def load_model(file: Path | str, device: str = "cpu") -> Model:
         tensors = {name: content.get_tensor(name) for name in content.keys()}  # noqa: SIM118
         version = header["format_version"]
     if version != FORMAT_VERSION:
-        raise ArtifactError(f"format version is {version}", where=file, expected=str(FORMAT_VERSION))
+        fix = "train it again, or read it with the version of GRAND+ that wrote it"
+        raise ArtifactError(f"format version is {version}", where=file, expected=str(FORMAT_VERSION), fix=fix)
+    if (digest := header.pop("digest", None)) != (found := digest_of_model(header, tensors)):
+        raise ArtifactError(f"is damaged: the SHA-256 of its content is {found}", where=file, expected=digest)
     try:
         return _restored(header, tensors, device)
     except GrandPlusError as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from grandplus.methods.memory import training_memory
 from grandplus.methods.protocol import Task, Trained
 from grandplus.methods.registry import check_edges, method_of, name_of
 from grandplus.methods.settings import MethodSettings
@@ -30,6 +31,8 @@ def fit(task: Task, settings: MethodSettings, **options: Any) -> Trained:
     ------
     ArgumentError
         The settings are of no method, or the task lacks what the method needs.
+    MemoryShortageError
+        It would take more memory than ``GRANDPLUS_MEMORY`` allows.
     GrandPlusError
         The method does not take the graph's edges as they are, or the model can't be trained.
     """
@@ -41,4 +44,5 @@ def fit(task: Task, settings: MethodSettings, **options: Any) -> Trained:
         to_ignore='make the adjacency with weights="ignore"',
         both_ways='make it with direction="both"',
     )
+    training_memory(task.graph, task.split, settings, task.rows.info.top_k if task.rows else 0)
     return method_of(name).fit(task, settings, **options)

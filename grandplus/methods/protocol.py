@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -26,7 +27,7 @@ from grandplus.runtime.storage import finished_whole
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 HEADER = "grandplus"  # the one key of a model file's metadata: several would be written in random order
 
 Scores = dict[str, float]  # of one validation: step, and what `grandplus.methods.scores.part_scores` gives, …
@@ -174,9 +175,29 @@ class Model(ABC):
             **self.header(),
         }
         tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in self.tensors().items()}
+        header["digest"] = digest_of_model(header, tensors)
         content = save(tensors, metadata={HEADER: json.dumps(header, sort_keys=True)})
         with finished_whole(as_path(file, "file")) as partial:
             partial.write_bytes(content)
+
+
+def digest_of_model(header: dict[str, Any], tensors: dict[str, Tensor]) -> str:
+    """The SHA-256 of all that a model file holds but for the digest itself, in 64 hexadecimal digits.
+
+    Parameters
+    ----------
+    header : dict
+        What JSON can hold.
+    tensors : dict of {str: Tensor}
+        Contiguous, on the CPU.
+    """
+    import torch  # here, as it takes a second to import
+
+    digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
+    for name, tensor in sorted(tensors.items()):
+        digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
+        digest.update(tensor.reshape(-1).view(torch.uint8).numpy().data)
+    return digest.hexdigest()
 
 
 class RowModel(Model):

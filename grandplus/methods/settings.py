@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 ClassWeight: TypeAlias = Literal["balanced"] | dict[str, float] | None
 
+LIGHTEST, HEAVIEST = 1e-9, 1e9  # of classes: float32 can still compute with the square of a weighted loss
 BASE = 300 * 2**20  # bytes of a process with PyTorch
 COPIES_OF_PARAMETERS = 5  # a value, its gradient, both of Adam's moments and the best so far
 COPIES_OF_ACTIVATIONS = 4  # a layer's input, its output and their gradients
@@ -124,8 +125,9 @@ def _weight(name: object, value: Any) -> float:
         weight = math.nan if isinstance(value, bool) else float(value)
     except (TypeError, ValueError):
         weight = math.nan
-    if not 0 < weight < math.inf:
-        raise GrandPlusError(f"class_weight of {name} is {value!r}", expected="a finite number above 0")
+    if not LIGHTEST <= weight <= HEAVIEST:
+        expected = f"a number from {LIGHTEST:g} to {HEAVIEST:g}"
+        raise GrandPlusError(f"class_weight of {name} is {value!r}", expected=expected)
     return weight
 
 

@@ -12,10 +12,10 @@ import pyarrow.parquet as pq
 
 from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Split, Splits
+from grandplus.methods.memory import training_memory
 from grandplus.methods.protocol import Task
 from grandplus.methods.registry import method_of
 from grandplus.methods.remaining import Estimate
-from grandplus.methods.settings import GraphSize
 from grandplus.pipeline.finished import Finished
 from grandplus.pipeline.folders import history_file, model_file
 from grandplus.pipeline.live import Live, Watch
@@ -23,9 +23,8 @@ from grandplus.pipeline.settings import Settings
 from grandplus.pipeline.start import Start
 from grandplus.propagation.rows import Rows
 from grandplus.runtime import environment, tasks
-from grandplus.runtime.errors import GrandPlusError, MemoryShortageError
+from grandplus.runtime.errors import GrandPlusError
 from grandplus.runtime.progress import Progress
-from grandplus.runtime.sizes import size_text
 from grandplus.runtime.storage import finished_whole
 
 
@@ -127,14 +126,7 @@ def trials_at_once(graph: Graph, split: Split, settings: Settings) -> int:
     MemoryShortageError
         Not even one.
     """
-    size = GraphSize.of(graph, split)._replace(top_k=settings.gfpush.top_k)
-    each = settings.train.training_memory(size)
-    budget = environment.memory()
-    if each <= budget:
-        return budget // each
-    found = f"training would need {size_text(each)} of memory, and may use {size_text(budget)}"
-    ways = [*settings.train.to_save_memory(sparse=size.sparse), "set GRANDPLUS_MEMORY higher if the machine has more"]
-    raise MemoryShortageError(found, fix=", or ".join(ways))
+    return environment.memory() // training_memory(graph, split, settings.train, settings.gfpush.top_k)
 
 
 def _not_found(missing: list[int], finished: Finished, trials: int, out: Path) -> list[int]:

@@ -15,9 +15,13 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 from grandplus.runtime.errors import GrandPlusError
 
 Fraction = Annotated[float, Field(ge=0, lt=1)]
-Positive = Annotated[float, Field(gt=0)]
-NonNegative = Annotated[float, Field(ge=0)]
-Count = Annotated[int, Field(ge=1)]
+_LARGE = 1e9  # no setting is sensible above it, and float32 can still compute with its square
+Positive = Annotated[float, Field(gt=0, le=_LARGE)]
+NonNegative = Annotated[float, Field(ge=0, le=_LARGE)]
+Count = Annotated[int, Field(ge=1, le=2**31 - 1)]
+Natural = Annotated[int, Field(ge=0, le=2**31 - 1)]
+Repeats = Annotated[int, Field(ge=1, le=1000)]  # of a step or a layer, one after the other
+Temperature = Annotated[float, Field(ge=1e-3, le=1)]  # of sharpened probabilities
 
 # A dataset's name and a file's name become part of a path: no separators, no leading dot.
 # A user's file may be named likewise, but with spaces and letters of any alphabet, and lie in folders of its dataset.
@@ -40,7 +44,8 @@ _UNION_BRANCH = re.compile(r"\[|^constrained-|^int$|^float$")  # how pydantic na
 class Section(BaseModel):
     """A group of settings: immutable, without unknown keys, and with true and false where a boolean is meant only."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    # A default is validated too, so that it is of the same type as the value if that is given.
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, validate_default=True)
 
     @field_validator("*", mode="before")
     @classmethod

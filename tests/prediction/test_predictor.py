@@ -163,7 +163,7 @@ def test_another_dataset_is_refused(data):
 def test_too_little_memory_is_refused(data, monkeypatch):
     monkeypatch.setenv("GRANDPLUS_MEMORY", "1kB")
     with pytest.raises(
-        GrandPlusError, match=r"the 2 models take 6\.45 KiB of memory, and may use 1,000 bytes; set GRANDPLUS_MEM"
+        GrandPlusError, match=r"the 2 models take 6\.61 KiB of memory, and may use 1,000 bytes; set GRANDPLUS_MEM"
     ):
         Predictor.load(data)
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from grandplus.methods.settings import GraphSize, MethodSettings, full_batch_memory
-from grandplus.runtime.validation import Count, Fraction, NonNegative, Positive
+from grandplus.runtime.validation import Count, Fraction, NonNegative, Positive, Repeats
 
 NEEDS_ROWS = False
 PUBLISHED: dict[str, dict[str, Any]] = {}  # by dataset; the authors use the defaults on all of theirs
@@ -24,7 +24,7 @@ class Settings(MethodSettings):
     weight_decay: NonNegative = 5e-3  # coupled (L2), on the first layer alone
     hidden: Count = 64  # width of the hidden layer
     alpha: Annotated[float, Field(gt=0, le=1)] = 0.1  # teleport probability of the propagation
-    order: Count = 10  # K: steps of the propagation
+    order: Repeats = 10  # K: steps of the propagation
     dropout: Fraction = 0.5  # before both layers, and of Â's entries at every step
     epochs: Count = 10_000  # at most
     patience: Count = 100  # epochs in which neither accuracy nor loss of the validation reaches its best

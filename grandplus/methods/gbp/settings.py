@@ -10,7 +10,7 @@ from pydantic import Field
 from grandplus.kernels.prefetch import LINE
 from grandplus.methods.settings import BASE, COPIES_OF_ACTIVATIONS, COPIES_OF_PARAMETERS, GraphSize, MethodSettings
 from grandplus.runtime.environment import workers
-from grandplus.runtime.validation import Count, Fraction, NonNegative, Positive
+from grandplus.runtime.validation import Count, Fraction, Natural, NonNegative, Positive
 
 NEEDS_ROWS = False
 _AMAZON2M: dict[str, Any] = {
@@ -50,7 +50,7 @@ class Settings(MethodSettings):
     exponent: Annotated[float, Field(ge=0, le=1)] = 0.5  # r
     batch_labelled: Count = 64  # training nodes in a batch
     epochs: Count = 1000  # at most
-    patience: Annotated[int, Field(ge=0)] = 100  # epochs without a higher validation accuracy; 0: no end
+    patience: Natural = 100  # epochs without a higher validation accuracy; 0: no end
 
     def widths(self, features: int, classes: int) -> list[int]:
         """Of the inputs of each layer, and of the last one's output."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from grandplus.methods.settings import GraphSize, MethodSettings, full_batch_memory
-from grandplus.runtime.validation import Count, Fraction, NonNegative, Positive
+from grandplus.runtime.validation import Count, Fraction, NonNegative, Positive, Repeats
 
 NEEDS_ROWS = False
 PUBLISHED: dict[str, dict[str, Any]] = {  # by dataset
@@ -30,7 +30,7 @@ class Settings(MethodSettings):
     lr: Positive = 1e-2  # Adam's learning rate
     weight_decay: NonNegative = 5e-4  # coupled (L2), of the first and the last layer, which are dense
     weight_decay_convolutions: NonNegative = 1e-2  # likewise, of the convolutions
-    layers: Count = 64  # convolutions
+    layers: Repeats = 64  # convolutions
     hidden: Count = 64  # width of each
     alpha: Fraction = 0.1  # share of the first layer's output in each convolution
     lambda_identity: Positive = 0.5  # λ: layer l has the share log(λ/l + 1) of its weights; the rest is the identity

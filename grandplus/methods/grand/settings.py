@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar
-
-from pydantic import Field
+from typing import Any, ClassVar
 
 from grandplus.methods.settings import BASE, COPIES_OF_ACTIVATIONS, COPIES_OF_PARAMETERS, GraphSize, MethodSettings
 from grandplus.propagation.matrices import Order
 from grandplus.propagation.power import BUFFERS
-from grandplus.runtime.validation import Count, Fraction, NonNegative, Positive
+from grandplus.runtime.validation import Count, Fraction, Natural, NonNegative, Positive, Temperature
 
 NEEDS_ROWS = False
 PUBLISHED: dict[str, dict[str, Any]] = {  # by dataset
@@ -54,10 +52,10 @@ class Settings(MethodSettings):
     dropnode: Fraction = 0.5  # δ: share of nodes whose features are dropped
     order: Order = 2  # K: features are propagated by the mean of the powers 0..K of Â
     augmentations: Count = 2  # S: random propagations a step
-    temperature: Annotated[float, Field(gt=0, le=1)] = 0.3  # of the sharpening
+    temperature: Temperature = 0.3  # of the sharpening
     lambda_max: NonNegative = 0.7  # λ: weight of the consistency loss
     epochs: Count = 5000  # at most, each one step on all nodes
-    patience: Annotated[int, Field(ge=0)] = 200  # epochs without a gain of validation loss or accuracy; 0: no end
+    patience: Natural = 200  # epochs without a gain of validation loss or accuracy; 0: no end
 
     @property
     def multiplies_first(self) -> bool:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from grandplus.methods.settings import BASE, COPIES_OF_ACTIVATIONS, COPIES_OF_PARAMETERS, GraphSize, MethodSettings
-from grandplus.runtime.validation import Count, Fraction, NonNegative, Positive
+from grandplus.runtime.validation import Count, Fraction, Natural, NonNegative, Positive, Temperature
 
 VALIDATE_EVERY = 10  # steps
 
@@ -37,14 +37,14 @@ class Settings(MethodSettings):
     dropnode: Fraction = 0.5  # δ: share of neighbours dropped from a row (Eq. 8)
     augmentations: Count = 2  # M: augmented copies of each node
     batch_labelled: Count = 50  # |L_t|
-    batch_unlabelled: Annotated[int, Field(ge=0)] = 100  # |U_t|
-    temperature: Annotated[float, Field(gt=0, le=1)] = 0.1  # τ of the sharpening (Eq. 12)
+    batch_unlabelled: Natural = 100  # |U_t|
+    temperature: Temperature = 0.1  # τ of the sharpening (Eq. 12)
     confidence: Literal["auto"] | Fraction = "auto"  # γ; auto is 2 / classes
     distance: Literal["l2", "kl"] = "l2"  # of the consistency loss
     # The mean over the batch (Eq. 13) or over its confident nodes, as the released program has it.
     consistency_mean: Literal["batch", "confident"] = "confident"
     lambda_max: NonNegative = 1.0  # weight of the consistency loss after warm-up
-    warmup: Annotated[int, Field(ge=0)] = 1000  # steps until λ reaches lambda_max
+    warmup: Natural = 1000  # steps until λ reaches lambda_max
     clip: NonNegative = (
         0.0  # largest gradient norm; 0: no clipping. Decay isn't clipped: a small norm would drown in it
     )

@@ -111,7 +111,8 @@ def means_of_neighbors(adjacency: Adjacency, values: NDArray[np.float32], nodes:
 
 
 def _blocks(nodes: Nodes) -> Iterator[Nodes]:
-    return (nodes[start : start + BLOCK] for start in range(0, len(nodes), BLOCK))
+    """The nodes, a block at a time; of no nodes one that is empty."""
+    return (nodes[start : start + BLOCK] for start in range(0, max(len(nodes), 1), BLOCK))
 
 
 def _tensor(features: Any, device: torch.device) -> Tensor:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from grandplus.methods.settings import BASE, COPIES_OF_ACTIVATIONS, COPIES_OF_PARAMETERS, GraphSize, MethodSettings
-from grandplus.runtime.validation import Count, Fraction, NonNegative, Positive
+from grandplus.runtime.validation import Count, Fraction, NonNegative, Positive, Repeats
 
 NEEDS_ROWS = False
 # By dataset. Searched, as the authors have no values for these: of 5 to 17 choices of lr, weight_decay, dropout, epochs
@@ -33,7 +33,7 @@ class Settings(MethodSettings):
     epochs: Count = 30  # passes over the training nodes
     clip: NonNegative = 5.0  # largest gradient norm; 0: no clipping
     roots: Count = 2000  # random walks of a subgraph; fewer if the graph has fewer nodes
-    depth: Count = 4  # steps of a random walk
+    depth: Repeats = 4  # steps of a random walk
     coverage: Annotated[int, Field(ge=1, le=1000)] = 50  # how many times a node is drawn to estimate how likely it is
 
     def parameters(self, features: int, classes: int) -> int:
