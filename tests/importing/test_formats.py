@@ -349,4 +349,4 @@ def test_labels_and_features_in_two_tables_are_to_be_joined(tmp_path, monkeypatc
     assert run_import(monkeypatch, checkout, "mine", *files, *FEW) == 2
     err = capsys.readouterr().err
     assert "features.csv and labels.csv may be the node table" in err
-    assert "join them by their ids first: pandas.merge" in err
+    assert "join them by their ids first (pandas.merge), or name one with --nodes" in err

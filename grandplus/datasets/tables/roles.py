@@ -311,7 +311,7 @@ def _nodes(rest: list[Table], lists: list[Table], asked: Path | None) -> Table |
         plain = [table for table in rest if table.file == asked]
     if len(plain) > 1 or (asked is not None and not plain):
         names = " and ".join(table.file.name for table in plain or rest) or "nothing"
-        fix = "name it with --nodes; or, to have the columns of several, join them by their ids first: pandas.merge"
+        fix = "join them by their ids first (pandas.merge), or name one with --nodes, and the others are left out"
         raise GrandPlusError(f"{names} may be the node table", expected="one", fix=fix)
     return plain[0] if plain else None
 
