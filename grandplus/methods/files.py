@@ -39,12 +39,15 @@ def load_model(file: Path | str, device: str = "cpu") -> Model:
     file = as_path(file, "file")
     _check_device(device)
     with _opened(file, "pt") as content:
-        header = _header_of(content)
+        text = _header_text(content)
+        header = json.loads(text)
         tensors = {name: content.get_tensor(name) for name in content.keys()}  # noqa: SIM118
         version = header["format_version"]
     if version != FORMAT_VERSION:
         fix = "train it again, or read it with the version of GRAND+ that wrote it"
         raise ArtifactError(f"format version is {version}", where=file, expected=str(FORMAT_VERSION), fix=fix)
+    if json.dumps(header, sort_keys=True) != text:  # a number may be read as the same though a digit of it changed
+        raise ArtifactError("is damaged: its header is not as it was written", where=file)
     if (digest := header.pop("digest", None)) != (found := digest_of_model(header, tensors)):
         raise ArtifactError(f"is damaged: the SHA-256 of its content is {found}", where=file, expected=digest)
     try:
@@ -68,7 +71,7 @@ def info_of(file: Path | str) -> dict[str, Any]:
         The file is missing, damaged or no model.
     """
     with _opened(as_path(file, "file"), "numpy") as content:
-        info: dict[str, Any] = _header_of(content)["info"]
+        info: dict[str, Any] = json.loads(_header_text(content))["info"]
     return info
 
 
@@ -79,8 +82,8 @@ def _opened(file: Path, framework: str) -> Iterator[Any]:
         yield content
 
 
-def _header_of(content: Any) -> Any:
-    return json.loads((content.metadata() or {})[HEADER])
+def _header_text(content: Any) -> str:
+    return str((content.metadata() or {})[HEADER])
 
 
 def _check_device(device: str) -> None:

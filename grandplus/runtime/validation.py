@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 from grandplus.runtime.errors import GrandPlusError
 
 Fraction = Annotated[float, Field(ge=0, lt=1)]
-_LARGE = 1e9  # no setting is sensible above it, and float32 can still compute with its square
+_LARGE = 1e30  # float32 ends at 3e38, and Adam divides a learning rate by 0.1
 Positive = Annotated[float, Field(gt=0, le=_LARGE)]
 NonNegative = Annotated[float, Field(ge=0, le=_LARGE)]
 Count = Annotated[int, Field(ge=1, le=2**31 - 1)]

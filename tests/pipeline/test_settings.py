@@ -458,7 +458,7 @@ REFUSED = [
     ("train.augmentations", 0, "train.augmentations is 0", "greater than or equal to 1"),
     ("train.batch_labelled", 0, "train.batch_labelled is 0", "greater than or equal to 1"),
     ("train.batch_unlabelled", -1, "train.batch_unlabelled is -1", "greater than or equal to 0"),
-    ("train.temperature", 0, "train.temperature is 0", "greater than 0"),
+    ("train.temperature", 0, "train.temperature is 0", "greater than or equal to 0.001"),
     ("train.temperature", 1.5, "train.temperature is 1.5", "less than or equal to 1"),
     ("train.confidence", 1, "train.confidence is 1", "'auto' or less than 1"),
     ("train.confidence", "some", "train.confidence is 'some'", "'auto' or a valid number"),
