@@ -12,13 +12,18 @@ COPIES_OF_ATTENTION = 20  # numbers of edges' ends, logits, their softmax, what 
 
 NEEDS_ROWS = False
 PUBLISHED: dict[str, dict[str, Any]] = {  # by dataset
-    "citeseer": {"watched": "accuracy"},  # by its authors' answer to who asked for the figure of the paper
-    "pubmed": {"lr": 1e-2, "weight_decay": 1e-3, "output_heads": 8},
+    "cora": {"dropout": 0.6},
+    "citeseer": {"dropout": 0.6, "watched": "accuracy"},  # by its authors' answer to who asked for the figure of the paper
+    "pubmed": {"dropout": 0.6, "lr": 1e-2, "weight_decay": 1e-3, "output_heads": 8},
 }
 
 
 class Settings(MethodSettings):
-    """The defaults are what the authors use on Cora."""
+    """The defaults are what the authors use on Cora, but for dropout.
+
+    With their 0.6, training on standardized features of Amazon's graphs diverges and ends within about a hundred epochs
+    (experiments/README.md).
+    """
 
     layers_from: ClassVar[str | None] = "torch_geometric"
     takes_start: ClassVar[bool] = True
@@ -28,7 +33,7 @@ class Settings(MethodSettings):
     hidden: Count = 8  # width of each head of the first layer
     heads: Count = 8  # of the first layer, side by side
     output_heads: Count = 1  # of the second layer, averaged
-    dropout: Fraction = 0.6  # of both layers' inputs, of their projections, and of the attention
+    dropout: Fraction = 0.2  # of both layers' inputs, of their projections, and of the attention
     epochs: Count = 100_000  # at most
     patience: Count = 100  # epochs in which nothing that is watched reaches its best
     watched: Watched = "either"  # of the validation's accuracy and loss
