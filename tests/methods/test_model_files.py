@@ -9,27 +9,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import grandplus as gp
 from grandplus.methods.files import load_model
 from grandplus.methods.registry import NAMES
 from grandplus.runtime.errors import ArtifactError
-from tests.methods.small_graph import small_graph
+from tests.methods.small_graph import trained_shortly
 
 pytestmark = pytest.mark.filterwarnings("ignore::grandplus.DiagnosisWarning")  # of two epochs nothing is expected
-SHORT = {"grandplus": {"max_epochs": 2}, "gcnii": {"epochs": 2, "layers": 4}, "graphsaint": {"epochs": 2, "roots": 9}}
 
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
     """The file of a model, by method."""
-    folder, graph = tmp_path_factory.mktemp("models"), small_graph()
+    folder = tmp_path_factory.mktemp("models")
 
     def made(name):
         file = folder / f"{name}.safetensors"
         if not file.exists():
-            few = {"train_per_class": 3, "val_per_class": 3}
-            classifier = gp.NodeClassifier(name, SHORT.get(name, {"epochs": 2}), random_state=0, **few)
-            classifier.fit(graph.adjacency.matrix(), graph.features, graph.labels).models_[0].save(file)
+            trained_shortly(name).models_[0].save(file)
         return file
 
     return made
