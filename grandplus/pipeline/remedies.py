@@ -30,9 +30,8 @@ def with_remedy(error: GrandPlusError) -> GrandPlusError:
         with contextlib.suppress(GrandPlusError):  # there is no pipeline here
             stage = maker_of(Path(error.where))
             command = f"run dvc repro {stage}" if stage else "run dvc repro"  # as for a folder with several outputs
-            if (
-                stage and not Path(error.where).exists() and CACHE.is_dir()
-            ):  # DVC removes what a stage made before it runs
+            # DVC removes what a stage has made before it runs the stage again.
+            if stage and CACHE.is_dir() and not Path(error.where).exists():
                 command += f", or dvc checkout {stage} for that of the last finished run"
             error.fix = f"{error.fix}, then {command}" if error.fix else command
     return error

@@ -126,7 +126,8 @@ def trials_at_once(graph: Graph, split: Split, settings: Settings) -> int:
     MemoryShortageError
         Not even one.
     """
-    return environment.memory() // training_memory(graph, split, settings.train, settings.gfpush.top_k)
+    each = training_memory(graph, split, settings.train, settings.gfpush.top_k)
+    return max(environment.memory() // each, 1)  # free memory may have become less since that was checked
 
 
 def _not_found(missing: list[int], finished: Finished, trials: int, out: Path) -> list[int]:
