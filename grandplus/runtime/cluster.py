@@ -83,11 +83,7 @@ def _executor(address: str) -> Iterator[tuple[Any, Executor]]:
         _wait_for_worker(client, address)
         yield client, client.get_executor(pure=False)
     except CancelledError:
-        raise GrandPlusError(
-            "the Dask scheduler went away",
-            where=f"GRANDPLUS_SCHEDULER={address}",
-            fix="start it and its workers again; finished work is kept, so running it again goes on from there",
-        ) from None
+        raise _went_away(address) from None
     except distributed.KilledWorker as error:
         raise GrandPlusError(
             f"{error.allowed_failures + 1} workers died over the same task, most often for want of memory",
@@ -100,11 +96,21 @@ def _executor(address: str) -> Iterator[tuple[Any, Executor]]:
 def _wait_for_worker(client: Any, address: str) -> None:
     try:
         client.wait_for_workers(1, timeout=ANSWER_SECONDS)
-    except (NotYet, OSError):
+    except _dask().exceptions.WorkerStartTimeoutError:
         fix = START_WORKER.format(address)
         raise GrandPlusError(
             "the Dask scheduler has no worker", where=f"GRANDPLUS_SCHEDULER={address}", fix=fix
         ) from None
+    except (OSError, AttributeError):  # a client that gave up to reconnect has closed itself: its scheduler is None
+        raise _went_away(address) from None
+
+
+def _went_away(address: str) -> GrandPlusError:
+    return GrandPlusError(
+        "the Dask scheduler went away",
+        where=f"GRANDPLUS_SCHEDULER={address}",
+        fix="start it and its workers again; finished work is kept, so running it again goes on from there",
+    )
 
 
 @functools.cache

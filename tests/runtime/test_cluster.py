@@ -189,6 +189,20 @@ def test_the_workers_go_and_then_the_scheduler(two_workers, monkeypatch):
         list(tasks.map_tasks(str, [1]))
 
 
+@pytest.mark.parametrize("status", ["connecting", "closed"])
+def test_the_scheduler_dies_while_a_task_waits_for_a_worker(status, two_workers, monkeypatch):
+    """The client tries to connect again for some seconds, and then closes itself."""
+    monkeypatch.setattr(cluster, "ANSWER_SECONDS", 3)
+    with (
+        dask.config.set({"distributed.comm.timeouts.connect": "1s"}),
+        pytest.raises(GrandPlusError, match="the Dask scheduler went away; start it and its workers again"),
+        cluster._executor(two_workers.address) as (client, _),
+    ):
+        two_workers.scheduler.kill()
+        wait_for(lambda: client.status == status, f"the client is {status}")
+        cluster._wait_for_worker(client, two_workers.address)
+
+
 def test_the_scheduler_dies_under_a_run_and_a_later_one_completes_it(stages, two_workers, tmp_path, monkeypatch):
     run, local = stages
     monkeypatch.setattr(cluster, "ANSWER_SECONDS", 5)

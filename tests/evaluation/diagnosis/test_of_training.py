@@ -229,14 +229,17 @@ def committed(name):
     return {key: np.array(accuracies) for key, accuracies in runs.items()}
 
 
-def test_no_trial_on_the_citation_graphs_failed_and_two_of_gat_on_amazon_photo_did():
+def test_no_trial_on_graphs_that_train_well_failed():
     """With a larger share of the largest class than any of these graphs has, and more nodes, it is found sooner."""
     ours = {key: of for key, of in committed("unseen.csv").items() if key[1] == "grandplus"}
     runs = committed("citation.csv") | ours
     assert len(runs) >= 38
     assert not [key for key, accuracy in runs.items() if far_below(accuracy, largest=0.45, nodes=1000)]
-    [gat] = [of for key, of in committed("unseen.csv").items() if key[:2] == ("amazon-photo", "gat")]
-    assert far_below(gat, largest=1 / 8, nodes=8 * 30) == [0, 1]
+
+
+def test_two_of_four_trials_of_gat_failed_on_amazon_photo_with_the_dropout_of_the_citation_graphs():
+    """Validation accuracies of dropout 0.6 on four splits, eight classes with 30 validation nodes each."""
+    assert far_below(np.array([0.2833, 0.1583, 0.95, 0.9208]), largest=1 / 8, nodes=8 * 30) == [0, 1]
 
 
 def test_the_end_by_max_epochs():
