@@ -193,14 +193,18 @@ def test_the_workers_go_and_then_the_scheduler(two_workers, monkeypatch):
 def test_the_scheduler_dies_while_a_task_waits_for_a_worker(status, two_workers, monkeypatch):
     """The client tries to connect again for some seconds, and then closes itself."""
     monkeypatch.setattr(cluster, "ANSWER_SECONDS", 3)
+
+    def wait_until_the_scheduler_is_dead():
+        with cluster._executor(two_workers.address) as (client, _):
+            two_workers.scheduler.kill()
+            wait_for(lambda: client.status == status, f"the client is {status}")
+            cluster._wait_for_worker(client, two_workers.address)
+
     with (
         dask.config.set({"distributed.comm.timeouts.connect": "1s"}),
         pytest.raises(GrandPlusError, match="the Dask scheduler went away; start it and its workers again"),
-        cluster._executor(two_workers.address) as (client, _),
     ):
-        two_workers.scheduler.kill()
-        wait_for(lambda: client.status == status, f"the client is {status}")
-        cluster._wait_for_worker(client, two_workers.address)
+        wait_until_the_scheduler_is_dead()
 
 
 def test_the_scheduler_dies_under_a_run_and_a_later_one_completes_it(stages, two_workers, tmp_path, monkeypatch):
