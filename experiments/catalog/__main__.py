@@ -25,9 +25,8 @@ from grandplus.evaluation.figures import save
 from grandplus.evaluation.homophily import homophily
 from grandplus.evaluation.statistics import Sample
 from grandplus.graph.graph import Graph
-from grandplus.pipeline.card import CATALOG, read_card
+from grandplus.pipeline.card import CATALOG, USUAL_MATRIX, read_card
 from grandplus.pipeline.cases import BEST_MATRIX, Case, graph_folder
-from grandplus.pipeline.commands import USUAL_MATRIX
 from grandplus.pipeline.ending import ending
 from grandplus.pipeline.yaml_files import yaml_mapping
 from grandplus.search.portfolio import case_of, compared

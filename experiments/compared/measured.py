@@ -14,8 +14,8 @@ from experiments.compared.figures import SYSTEMS
 from experiments.compared.right import Right
 from experiments.trials import Row, Scoring, fill, scored
 from grandplus.methods.registry import NAMES
+from grandplus.pipeline.card import USUAL_MATRIX
 from grandplus.pipeline.cases import BEST_MATRIX, Case, prepare
-from grandplus.pipeline.commands import USUAL_MATRIX
 
 COLUMNS = (
     "dataset", "model", "matrix", "change", "trial", "validation", "test", "steps", "seconds", "memory", "inputs",

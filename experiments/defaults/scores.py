@@ -24,6 +24,7 @@ from grandplus.graph.splits import Split, Splits
 from grandplus.methods.grandplus.method import fit
 from grandplus.methods.grandplus.settings import Settings
 from grandplus.methods.protocol import Task
+from grandplus.pipeline.card import USUAL_MATRIX
 from grandplus.propagation.gfpush import gfpush
 from grandplus.propagation.matrices import propagation_weights
 from grandplus.propagation.rows import Rows
@@ -31,7 +32,6 @@ from grandplus.propagation.settings import GFPush
 
 KEY = ("graph", "defaults", "trial")
 COLUMNS = (*KEY, "order", "validation", "choosing", "test", "steps", "inputs")
-MATRIX = "avg"  # of params.yaml
 CHOOSING_NODES = 100  # of each class at most, and at most half of those that neither train nor validate
 Row = dict[str, Any]
 
@@ -63,7 +63,7 @@ class Defaults:
     def of(self, graph: Graph, split: Split) -> tuple[int, GFPush, Settings]:
         """N, and the settings for a graph."""
         push = GFPush(**{"top_k": suited_top_k(graph)} | self.gfpush)
-        order = suited_order(graph, split, MATRIX, push) if self.order == "suited" else usual_order(MATRIX)
+        order = suited_order(graph, split, USUAL_MATRIX, push) if self.order == "suited" else usual_order(USUAL_MATRIX)
         suited = suited_values(graph, split, order)
         if self.weight_decay == "usual":
             suited.pop("weight_decay")
@@ -111,8 +111,8 @@ class Loaded:
         order, push, settings = self.settings(defaults)
         key = order, push
         if key not in self._rows:
-            weights, nodes = propagation_weights(MATRIX, order=order), self.splits.needing_rows()
-            rows = gfpush(self.graph, nodes, weights=weights, rmax=push.rmax, top_k=push.top_k, matrix=MATRIX)
+            weights, nodes = propagation_weights(USUAL_MATRIX, order=order), self.splits.needing_rows()
+            rows = gfpush(self.graph, nodes, weights=weights, rmax=push.rmax, top_k=push.top_k, matrix=USUAL_MATRIX)
             self._rows = {key: rows}  # of one matrix at a time
         seen = np.full_like(self.graph.labels, -1)
         for nodes in (split.train, split.val):
@@ -135,7 +135,7 @@ class Loaded:
         """Every baseline on every split, with Π as these defaults have it."""
         order, push, _ = self.settings(defaults)
         parts = [self.split(trial) for trial in range(trials)]
-        weights = propagation_weights(MATRIX, order=order)
+        weights = propagation_weights(USUAL_MATRIX, order=order)
         scores = score_baselines(
             self.graph, [split for split, _ in parts], weights=weights, rmax=push.rmax, top_k=push.top_k
         )

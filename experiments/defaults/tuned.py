@@ -33,7 +33,7 @@ from grandplus.importing.card import card_text
 from grandplus.methods.fitting import fit
 from grandplus.methods.grandplus.settings import Settings
 from grandplus.methods.protocol import Task
-from grandplus.pipeline.card import checked_card
+from grandplus.pipeline.card import USUAL_MATRIX, checked_card
 from grandplus.pipeline.ending import ending
 from grandplus.pipeline.yaml_files import yaml_mapping
 from grandplus.propagation.gfpush import gfpush
@@ -46,7 +46,6 @@ from grandplus.tuning.portfolio import Change
 
 FILE = Path(__file__).parent / "tuned.csv"
 COLUMNS = ("graph", "trial", "settings", "validation", "test", "gain", "seconds")
-MATRIX = "avg"  # of params.yaml
 
 
 class Imported:
@@ -68,7 +67,7 @@ class Imported:
         scaled = self._preprocess.model_copy(update={"features": change.get("features", self._preprocess.features)})
         if "features" in change:
             change = change | suited_to_features(self._loaded(scaled)[0]) | change
-        matrix = change.get("matrix", MATRIX)
+        matrix = change.get("matrix", USUAL_MATRIX)
         own = parameters(MATRICES[matrix])
         push = self._card.overrides("gfpush", matrix) | _of({*GFPush.model_fields, *own}, change)
         train = self._card.overrides("train", matrix) | _of(set(Settings.model_fields), change)

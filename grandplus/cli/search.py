@@ -14,7 +14,7 @@ import argparse
 from typing import Any
 
 from grandplus.methods.registry import check_method
-from grandplus.pipeline.commands import USUAL_MATRIX
+from grandplus.pipeline.card import USUAL_MATRIX
 from grandplus.propagation.matrices import MATRICES, parameters
 
 TRIALS = {"network": 16, "propagation": 24}  # of each stage

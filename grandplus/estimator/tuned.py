@@ -54,6 +54,7 @@ def tune(
         says, or as there are cores. A script then needs ``if __name__ == "__main__":``.
     **parameters
         Those of `GrandPlusClassifier`. One that is given keeps its value: settings that would change it are left out.
+        ``model`` can be "grandplus" only.
 
     Returns
     -------
@@ -87,6 +88,7 @@ def tune(
     '74% of validation nodes before, 87% after'
     """
     workers = _workers(n_jobs)
+    _check_model(parameters.pop("model", "grandplus"))
     classifier = GrandPlusClassifier(**parameters)
     parts = {"train": train, "val": val, "test": test}
     with named_as_parameters(), argument_errors("tune"):
@@ -161,6 +163,15 @@ class _InMemory:
 def _allowed(changes: Sequence[Change], given: dict[str, Any], fixed: set[str]) -> list[Change]:
     """Those that leave what was given as it is."""
     return [change for change in changes if all(given.get(name) == change[name] for name in fixed & change.keys())]
+
+
+def _check_model(model: object) -> None:
+    if model != "grandplus":
+        raise ArgumentError(
+            f"model is {model!r}, and the settings that are compared are those of 'grandplus'",
+            where="tune",
+            fix=f"keep the graph with gp.save_dataset, and tune it by: grandplus search NAME --model {model}",
+        )
 
 
 def _workers(n_jobs: int) -> int:

@@ -23,6 +23,7 @@ from grandplus.runtime.validation import Name, Section, check_known, checked_as,
 CATALOG = Path("data/catalog")
 PARAMS = "params.yaml"
 OWN_METHOD = "grandplus"  # whose values the cards hold by matrix
+USUAL_MATRIX = "avg"  # of a run that chooses none
 OTHERS = tuple(name for name in NAMES if name != OWN_METHOD)
 ANY = "any"  # the key of values for every matrix
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from grandplus.pipeline.card import OWN_METHOD, PARAMS
+from grandplus.pipeline.card import OWN_METHOD, PARAMS, USUAL_MATRIX
 from grandplus.pipeline.yaml_files import read_yaml
-
-USUAL_MATRIX = "avg"  # of a run that chooses none
 
 
 def run_command(dataset: str, *, model: str = OWN_METHOD, matrix: str | None = None, root: Path | str = ".") -> str:

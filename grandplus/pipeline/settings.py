@@ -17,7 +17,7 @@ from grandplus.datasets.source import Expect, Source
 from grandplus.graph.settings import Preprocess
 from grandplus.methods.registry import NAMES, check_method, settings_of
 from grandplus.methods.settings import MethodSettings
-from grandplus.pipeline.card import OWN_METHOD, PARAMS, Card, card_file, checked_card, read_card
+from grandplus.pipeline.card import OWN_METHOD, PARAMS, USUAL_MATRIX, Card, card_file, checked_card, read_card
 from grandplus.pipeline.yaml_files import read_yaml, yaml_mapping
 from grandplus.prediction.settings import Infer, check_decision
 from grandplus.propagation.matrices import MATRICES, Family, parameters
@@ -121,7 +121,7 @@ def settings_of_card(card: str, dataset: str) -> Settings:
     dataset : str
         Its name.
     """
-    params = {"dataset": dataset, "model": OWN_METHOD, "matrix": "avg", "seed": 0, "trials": 1}
+    params = {"dataset": dataset, "model": OWN_METHOD, "matrix": USUAL_MATRIX, "seed": 0, "trials": 1}
     read = checked_card(yaml_mapping(card, f"{dataset}.yaml"), f"{dataset}.yaml")
     return _resolved(params, lambda _: read).settings
 

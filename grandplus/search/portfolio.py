@@ -10,9 +10,9 @@ from typing import Any
 from grandplus.evaluation.suited import suited_to_features
 from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Splits
-from grandplus.pipeline.card import CATALOG
+from grandplus.pipeline.card import CATALOG, USUAL_MATRIX
 from grandplus.pipeline.cases import STORE, Case, check_cpu, graph_folder, inputs_key
-from grandplus.pipeline.commands import USUAL_MATRIX, run_command
+from grandplus.pipeline.commands import run_command
 from grandplus.pipeline.dependencies import code_of
 from grandplus.pipeline.settings import Settings
 from grandplus.pipeline.trials import trials_at_once

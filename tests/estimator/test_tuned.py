@@ -69,6 +69,7 @@ def test_what_is_given_is_not_tuned():
     ("arguments", "words"),
     [
         ({"n_jobs": 0}, "n_jobs is 0; expected a whole number of at least 1, or -1"),
+        ({"model": "gcn"}, "tune: model is 'gcn', and the settings that are compared are those of 'grandplus'; "),
         ({"order": -1}, "tune: order is -1"),
         ({"train_per_class": 100}, "tune: class 0 has 30 nodes"),
     ],
