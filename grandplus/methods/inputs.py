@@ -18,10 +18,9 @@ from grandplus.graph.graph import Graph
 from grandplus.graph.grown import GrownGraph
 from grandplus.kernels.dense import multiply_dense
 from grandplus.methods.dropout import dropped
+from grandplus.methods.settings import ROWS_AT_ONCE
 from grandplus.propagation.rows import Rows
 from grandplus.runtime import pools
-
-ROWS_AT_ONCE = 8192
 
 with warnings.catch_warnings():  # PyTorch says so once a process: now
     warnings.filterwarnings("ignore", "Sparse CSR tensor support is in beta state", UserWarning)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 ClassWeight: TypeAlias = Literal["balanced"] | dict[str, float] | None
 
 LIGHTEST, HEAVIEST = 1e-9, 1e9  # of classes: float32 can still compute with the square of a weighted loss
+ROWS_AT_ONCE = 8192  # of nodes that are predicted, through all layers
 BASE = 300 * 2**20  # bytes of a process with PyTorch
 COPIES_OF_PARAMETERS = 5  # a value, its gradient, both of Adam's moments and the best so far
 COPIES_OF_ACTIVATIONS = 4  # a layer's input, its output and their gradients
@@ -36,13 +37,15 @@ class GraphSize(NamedTuple):
     stored: int  # values of the features that are in memory: of dense ones all, of sparse ones those other than 0
     watched: int = 0  # nodes that are trained on or validated; 0 as long as that isn't known
     top_k: int = 0  # entries of a row of Π; 0 likewise
+    unlabelled: int = 0  # nodes that a method may train on without a label; 0 likewise
 
     @classmethod
     def of(cls, graph: Graph, split: Split | None = None) -> Self:
         """The size of this one, with the split of a trial if that matters."""
         (nodes, features), edges = graph.features.shape, len(graph.adjacency.indices) // 2
-        watched = len(split.train) + len(split.val) if split else 0
-        return cls(int(nodes), edges, int(features), len(graph.classes), int(graph.features.size), watched)
+        watched, unlabelled = (len(split.train) + len(split.val), len(split.unlabelled)) if split else (0, 0)
+        size = cls(int(nodes), edges, int(features), len(graph.classes), int(graph.features.size))
+        return size._replace(watched=watched, unlabelled=unlabelled)
 
     @property
     def sparse(self) -> bool:

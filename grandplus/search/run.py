@@ -54,12 +54,13 @@ def search(dataset: str, matrix: str, trials: dict[str, int], model: str = OWN_M
     prepared = prepare(case, SEEDS)
     graph, split = prepared.graph, prepared.splits.of(0)
     trials_at_once(graph, split, prepared.settings)
+    size = GraphSize.of(graph, split)
     database = STORE.absolute() / f"search-{name}.db"
     with locked(database.with_suffix(".lock")), pools.processes(workers) as pool, _database_errors(database):
         outcome: results.Outcome = {}
         for stage in STAGES:
             settings = case.settings(SEEDS)
-            space = without_too_wide(space_of(stage, settings), GraphSize.of(graph, split), settings)
+            space = without_too_wide(space_of(stage, settings), size._replace(top_k=settings.gfpush.top_k), settings)
             if not space:
                 continue
             study = _study(database, stage, space, case)

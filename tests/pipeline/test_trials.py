@@ -53,7 +53,8 @@ def test_as_many_trials_at_once_as_there_is_room_for(tmp_path, monkeypatch, budg
     settings = load_settings(dataset="cora", matrix="ppr", trials=9)
     public = [{"train": np.array([0]), "val": np.array([1])}]
     make_splits(np.zeros(4, np.int64), settings.preprocess, public, seed=0, trials=9).save(tmp_path)
-    each = settings.train.training_memory(GraphSize(4, 0, 4, 2, 16))
+    size = GraphSize(4, 0, 4, 2, 16, watched=2, top_k=settings.gfpush.top_k, unlabelled=3)
+    each = settings.train.training_memory(size)
     monkeypatch.setenv("GRANDPLUS_MEMORY", str(int(budget * each)))
     asked = []
     monkeypatch.setattr(

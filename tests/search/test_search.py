@@ -235,8 +235,9 @@ def test_a_worse_one_does_not_replace_a_card_of_the_same_graph(checkout, here, c
 
 def test_widths_that_memory_has_no_room_for_are_left_out(checkout, here, monkeypatch, capsys):
     prepared = prepare(Case("ring", "avg"), 3)
-    size = GraphSize.of(prepared.graph, prepared.splits.of(0))
-    training = Case("ring", "avg").settings(3).train
+    settings = Case("ring", "avg").settings(3)
+    size = GraphSize.of(prepared.graph, prepared.splits.of(0))._replace(top_k=settings.gfpush.top_k)
+    training = settings.train
     needed = training.training_memory(size)
     monkeypatch.setattr("grandplus.propagation.plan.BASE", 0)  # which needs less than training, but for this
     monkeypatch.setenv("GRANDPLUS_MEMORY", f"{needed + 2**16}B")

@@ -20,7 +20,8 @@ from grandplus.methods.grandplus.fused.csr import CSR, Factors
 from grandplus.methods.grandplus.fused.mixing import mix_to_sparse
 from grandplus.methods.grandplus.fused.random_propagation import Batch, RandomPropagation
 from grandplus.methods.grandplus.mlp import MLP, SparseLinear
-from grandplus.methods.inputs import ROWS_AT_ONCE, features_of_rows
+from grandplus.methods.inputs import features_of_rows
+from grandplus.methods.settings import ROWS_AT_ONCE
 from grandplus.propagation.plan import Plan, plan
 from grandplus.propagation.rows import Rows
 

@@ -8,10 +8,19 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from grandplus.methods.settings import BASE, COPIES_OF_ACTIVATIONS, COPIES_OF_PARAMETERS, GraphSize, MethodSettings
+from grandplus.methods.settings import (
+    BASE,
+    COPIES_OF_ACTIVATIONS,
+    COPIES_OF_PARAMETERS,
+    ROWS_AT_ONCE,
+    GraphSize,
+    MethodSettings,
+)
 from grandplus.runtime.validation import Count, Fraction, Natural, NonNegative, Positive, Temperature
 
 VALIDATE_EVERY = 10  # steps
+ENTRY = 8 + 8 + 4 + 4  # bytes of an entry of Π̃ in sparse inputs: a node twice, its number, and its share
+NODE = 8 + 8 + 4  # bytes of a node whose features are sparse: where they begin, how many they are, and its number
 
 NEEDS_ROWS = True  # of Π, for the nodes that are trained on and validated
 PUBLISHED: dict[str, dict[str, Any]] = {}  # by dataset; GRAND+'s own stand in the cards
@@ -62,21 +71,26 @@ class Settings(MethodSettings):
     def training_memory(self, size: GraphSize) -> int:
         """Bytes that training one model takes at most; files that are memory-mapped are not counted.
 
-        Sparse inputs stay sparse into the first layer where they can, and need no dense batch.
-
         Parameters
         ----------
         size : GraphSize
-            Training has a batch of its nodes in memory.
+            Training has rows of Π in memory, the inputs of all nodes that it watches, and a batch in all layers.
         """
         widths = self.widths(size.features, size.classes)
         batch = self.augmentations * (self.batch_labelled + self.batch_unlabelled)
-        stays_sparse = size.sparse and not (self.batchnorm or self.row_norm or self.embed)
-        dense = sum(widths[1:]) if stays_sparse else sum(widths)
-        values = (
-            COPIES_OF_PARAMETERS * self.parameters(size.features, size.classes) + COPIES_OF_ACTIVATIONS * batch * dense
-        )
-        return BASE + 4 * values
+        block = max(batch, min(size.watched, ROWS_AT_ONCE))  # of training, or of validation
+        stay_sparse = size.sparse and (self.embed or not (self.batchnorm or self.row_norm))  # into the first product
+        dense = sum(widths[1:]) if stay_sparse and not self.embed else sum(widths)
+        rows = 8 * (size.watched + size.unlabelled) * size.top_k
+        inputs = self._watched_memory(size) if stay_sparse else 4 * size.watched * size.features
+        held = COPIES_OF_PARAMETERS * self.parameters(size.features, size.classes)
+        return BASE + 4 * (held + COPIES_OF_ACTIVATIONS * block * dense) + inputs + rows
+
+    def _watched_memory(self, size: GraphSize) -> int:
+        """Bytes of sparse inputs of the watched nodes: rows of Π̃, and for each block the features that they need."""
+        entries, blocks = size.watched * size.top_k, math.ceil(size.watched / ROWS_AT_ONCE)
+        features = min(blocks * size.nodes, entries) * size.stored / size.nodes
+        return NODE * size.nodes + ENTRY * entries + int(8 * features)
 
     def most_steps(self, labelled: int) -> int:
         """After how many steps training ends at the latest: ``max_epochs`` passes over the training nodes.

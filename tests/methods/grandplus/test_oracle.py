@@ -14,6 +14,7 @@ import torch
 from made_problems import CLASSES, FEATURES, NODES, communities
 
 from grandplus.datasets.preprocess import preprocess
+from grandplus.methods.grandplus.fused import backend as fused_backend
 from grandplus.methods.grandplus.fused.backend import Fused
 from grandplus.methods.grandplus.fused.layer_input import LayerInput
 from grandplus.methods.grandplus.fused.random_propagation import RandomPropagation
@@ -155,7 +156,7 @@ def test_both_backends_train_the_same(task, train_settings, make, changes):
         (None, {"batchnorm": True, "row_norm": True, "embed": True}),
     ],
 )
-def test_validation_by_kernels_is_that_of_the_model(task, train_settings, make, changes):
+def test_validation_by_kernels_is_that_of_the_model(task, train_settings, make, changes, monkeypatch):
     """After a step and before another one, which is as large; so the kept memory does no harm."""
     task, settings, rng = make(task) if make else task, train_settings(**changes), np.random.default_rng(0)
     mlp, nodes = MLP(FEATURES, len(CLASSES), settings), np.arange(NODES)
@@ -165,6 +166,12 @@ def test_validation_by_kernels_is_that_of_the_model(task, train_settings, make, 
         compute.step(inputs, task.graph.labels[:12], 1.0)
         expected = mlp.evaluate(compute.propagation.expected(nodes[5:]))
         torch.testing.assert_close(compute.evaluate(watched), expected, atol=1e-6, rtol=1e-5)
+        # Nodes are taken by blocks, of any size.
+        with monkeypatch.context() as patch:
+            patch.setattr(fused_backend, "ROWS_AT_ONCE", 7)
+            blocks = compute.undropped(nodes[5:])
+        assert len(blocks) == -(-(NODES - 5) // 7)
+        assert torch.equal(compute.evaluate(blocks), compute.evaluate(watched))
 
 
 @pytest.mark.parametrize(

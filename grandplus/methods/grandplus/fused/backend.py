@@ -29,6 +29,7 @@ from grandplus.methods.grandplus.mlp import MLP, SMALLEST_NORM
 from grandplus.methods.grandplus.mlp import SparseLinear as Blocks
 from grandplus.methods.grandplus.settings import Settings
 from grandplus.methods.protocol import Task
+from grandplus.methods.settings import ROWS_AT_ONCE
 from grandplus.methods.training import weights_of
 
 Nodes: TypeAlias = NDArray[np.int64]
@@ -135,19 +136,26 @@ class Fused:
         self.adam.step()
         return loss
 
-    def undropped(self, nodes: NDArray[np.int64]) -> Batch:
-        """What ``evaluate`` takes of nodes (b,): (b, d)."""
+    def undropped(self, nodes: NDArray[np.int64]) -> list[Batch]:
+        """What ``evaluate`` takes of nodes (b,), by blocks: each (``ROWS_AT_ONCE`` or fewer, d)."""
+        return [self._undropped(nodes[start : start + ROWS_AT_ONCE]) for start in range(0, len(nodes), ROWS_AT_ONCE)]
+
+    def _undropped(self, nodes: NDArray[np.int64]) -> Batch:
         inputs = self.propagation.expected(nodes)
         if isinstance(inputs, Tensor) and self.mlp.row_norm:
             return F.normalize(inputs, dim=1, eps=SMALLEST_NORM)
         return inputs
 
-    def evaluate(self, inputs: Batch) -> Tensor:
-        """Logits (b, C) with nothing dropped; the next call overwrites them."""
-        values: Any = inputs.numpy() if isinstance(inputs, Tensor) else inputs
+    def evaluate(self, inputs: list[Batch]) -> Tensor:
+        """Logits (b, C) with nothing dropped."""
+        return torch.from_numpy(np.concatenate([self._evaluate(block).copy() for block in inputs]))
+
+    def _evaluate(self, block: Batch) -> NDArray[np.float32]:
+        """The next call overwrites what it gives."""
+        values: Any = block.numpy() if isinstance(block, Tensor) else block
         for layer in self.layers:
             values = layer.forward(values, None)
-        return torch.from_numpy(values)
+        return np.asarray(values)
 
 
 def _layers(mlp: MLP, settings: Settings, adam: Adam, team: Team, *, sparse: bool) -> Iterator[Layer]:
