@@ -19,7 +19,7 @@ from grandplus.evaluation.groups import accuracy_of_groups, powers_of_two, quant
 from grandplus.evaluation.node_scores import NodeScores
 from grandplus.evaluation.reliability import expected_calibration_error, reliability
 from grandplus.evaluation.scored import Scored, judged_by, select
-from grandplus.evaluation.statistics import DECIMALS, overlap_of_repeats, overlap_of_splits
+from grandplus.evaluation.statistics import DECIMALS, overlap_of_trials
 from grandplus.graph.adjacency import Adjacency
 from grandplus.graph.graph import Graph
 from grandplus.graph.splits import PARTS, Nodes, Splits
@@ -97,9 +97,7 @@ def details(
 
 
 def overlap_of(details: Mapping[str, Any]) -> float:
-    """The overlap of a run's splits (see `overlap_of_splits`): of its training nodes and those that it is judged by.
-
-    Where trials repeat the splits that the data brings, it is that of `overlap_of_repeats`.
+    """The overlap of a run's trials, see `overlap_of_trials`: of their training nodes and those that judge them.
 
     Parameters
     ----------
@@ -116,14 +114,10 @@ def overlap_of(details: Mapping[str, Any]) -> float:
     >>> content = {"splits": ["3f", "a0"], "parts": {"train": 160, "test": 7250}, "judged_by": "test"}
     >>> overlap_of(content) == 160 / 7250, overlap_of(content | {"splits": ["3f", "3f"]})
     (True, 0.0)
-    >>> overlap_of(content | {"splits": ["3f", "a0", "3f", "a0"]}) > 1  # two splits tell little, however many trials
-    True
     """
-    trials, splits = len(details["splits"]), len(set(details["splits"]))
-    if splits == 1:
-        return 0.0
-    shared = overlap_of_splits(train=details["parts"]["train"], test=details["parts"][details["judged_by"]])
-    return shared if splits == trials else overlap_of_repeats(shared, trials=trials, splits=splits)
+    splits, parts = details["splits"], details["parts"]
+    nodes = {"train": parts["train"], "test": parts[details["judged_by"]]}
+    return overlap_of_trials(trials=len(splits), splits=len(set(splits)), **nodes)
 
 
 def _of_edges(adjacency: Adjacency) -> dict[str, str]:

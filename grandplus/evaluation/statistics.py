@@ -130,6 +130,37 @@ def over_trials(values: Sequence[float], *, overlap: float = 0.0) -> dict[str, f
     return {name: round(score, DECIMALS) for name, score in scores.items()}
 
 
+def overlap_of_trials(*, trials: int, splits: int, train: int, test: int) -> float:
+    """How much more variance a mean over trials has, whatever splits they have.
+
+    Parameters
+    ----------
+    trials, splits : int
+        How many trials there are, and how many different splits.
+    train, test : int
+        Nodes of each part, at least one.
+
+    Returns
+    -------
+    float
+        0 if all trials have the same split; that of `overlap_of_splits` if each has its own, and that of
+        `overlap_of_repeats` if some are repeated.
+
+    Examples
+    --------
+    >>> overlap_of_trials(trials=10, splits=1, train=160, test=7250)
+    0.0
+    >>> overlap_of_trials(trials=10, splits=10, train=160, test=7250) == 160 / 7250
+    True
+    >>> overlap_of_trials(trials=10, splits=2, train=160, test=7250) > 1  # two splits tell little
+    True
+    """
+    if splits == 1:
+        return 0.0
+    shared = overlap_of_splits(train=train, test=test)
+    return shared if splits == trials else overlap_of_repeats(shared, trials=trials, splits=splits)
+
+
 def overlap_of_splits(*, train: int, test: int) -> float:
     """How much more variance a mean over trials has whose splits are drawn from one graph: they share nodes.
 

@@ -22,7 +22,7 @@ from grandplus.evaluation.diagnosis.evidence import error_of_shares, features_sa
 from grandplus.evaluation.diagnosis.facts import Facts
 from grandplus.evaluation.diagnosis.finding import Remark
 from grandplus.evaluation.formats import percent
-from grandplus.evaluation.statistics import LEVEL, Interval, Sample
+from grandplus.evaluation.statistics import LEVEL, Interval, overlap_of_trials, paired
 
 WORSE = 0.01  # of accuracy, a point: a smaller difference is no reason to change settings
 PAIRED_TRIALS = 3  # from here on, an interval over trials says something: for two, Student's t is 12.7
@@ -32,8 +32,9 @@ LARGE_ERROR = 0.5  # a row that has lost most of its mass
 def below_baseline(facts: Facts) -> Remark | None:
     """A baseline has a higher validation accuracy, by at least `WORSE`, and the difference's 95 % interval excludes 0.
 
-    From `PAIRED_TRIALS` trials on this is Student's interval of the trials' differences; with fewer it is the interval
-    of the difference of two shares of the validation nodes. Test nodes aren't looked at, since other settings follow
+    From `PAIRED_TRIALS` trials on this is Student's interval of the trials' differences, which is wider where splits
+    are drawn anew or repeated, as they share nodes. With fewer trials it is the interval of the difference of two
+    shares of the validation nodes. Test nodes aren't looked at, since other settings follow
     from the finding. Early stopping favours the model on validation nodes, so a small deficit can go unnoticed.
     """
     if not facts.baselines:
@@ -93,11 +94,19 @@ def _towards(facts: Facts, baseline: str) -> list[str]:
     return [*decay_by_training(facts), *linear(facts)]
 
 
+def _overlap(facts: Facts) -> float:
+    """Of the trials' splits, of which validation nodes judge."""
+    splits = {(nodes.train.tobytes(), nodes.val.tobytes()) for nodes in facts.labelled}
+    train, val = (len(nodes) for nodes in (facts.labelled[0].train, facts.labelled[0].val))
+    return overlap_of_trials(trials=len(facts.labelled), splits=len(splits), train=train, test=val)
+
+
 def _interval(facts: Facts, first: NDArray[np.float64], second: NDArray[np.float64]) -> Interval:
     """The 95 % interval of the mean difference."""
     differences = first - second
     if len(differences) >= PAIRED_TRIALS:
-        return Sample.of(differences).interval
+        test = paired(first, second, overlap=_overlap(facts))
+        return Interval(float(test.low), float(test.high))
     mean = float(differences.mean())
     half = float(stats.norm.ppf(1 - LEVEL / 2)) * error_of_shares(facts, float(first.mean()), float(second.mean()))
     return Interval(mean - half, mean + half)
