@@ -17,7 +17,7 @@ from grandplus.datasets.in_memory.inputs import Inputs
 from grandplus.datasets.in_memory.splits import row_numbers
 from grandplus.datasets.preprocess import preprocess
 from grandplus.estimator.arguments import read_arguments
-from grandplus.estimator.other_graph import other_graph
+from grandplus.estimator.other_graph import is_graph, other_graph
 from grandplus.estimator.parameters import (
     PLAIN_EDGES,
     Pushing,
@@ -148,11 +148,11 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         nodes : array_like, shape (b,), or a graph, optional
-            Row numbers of the X of ``fit``, or a mask of all n nodes; all nodes by default. With X: a graph, as ``fit``
+            Row numbers of the X of ``fit``, or a mask of all n nodes; all nodes by default. Or a graph, as ``fit``
             takes it, such as the same one with further nodes and edges. All its nodes are predicted.
         X : array_like or DataFrame, shape (n', d), optional
-            The features of the nodes of another graph. They are scaled as those of ``fit`` were. Columns that it had
-            not are ignored, if columns have names.
+            The features of the nodes of another graph, if that has none itself and they are not made of its edges. They
+            are scaled as those of ``fit`` were. Columns that it had not are ignored, if columns have names.
 
         Returns
         -------
@@ -176,7 +176,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         'left'
         """
         check_is_fitted(self, "calibration_")
-        if X is not None:
+        if X is not None or is_graph(nodes, self.models_[0]):
             return self._of_other_graph(nodes, X)
         if nodes is None:
             return np.array(self._probabilities)  # a copy, which the caller may change
@@ -215,15 +215,15 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         _, confidence = self.calibration_.decide(probabilities)
         return self.calibration_.confident(confidence)
 
-    def embeddings(self, graph: Any, X: Any, *, trial: int = 0) -> NDArray[np.float32]:
+    def embeddings(self, graph: Any, X: Any = None, *, trial: int = 0) -> NDArray[np.float32]:
         """The hidden layer of every node, by the model of one trial: what its last layer takes.
 
         Parameters
         ----------
         graph : object
             As ``fit`` takes it: the same, or another one.
-        X : array_like or DataFrame, shape (n, d)
-            Its features, which are scaled as those of ``fit`` were.
+        X : array_like or DataFrame, shape (n, d), optional
+            Its features, as in `predict_proba`.
         trial : int, default=0
             Whose model; the hidden layers of trials have nothing to do with each other.
 
