@@ -70,8 +70,6 @@ class MethodSettings(Section, ABC):
     own_rows: ClassVar[dict[str, Any] | None] = None
     # Whether it trains on unlabelled nodes (U').
     uses_unlabelled: ClassVar[bool] = False
-    # Whether its training can start from the weights of another model, see `grandplus.methods.start`.
-    takes_start: ClassVar[bool] = False
     # Whether it takes weights of edges, and edges that count in one direction only.
     takes_weights: ClassVar[bool] = False
     takes_direction: ClassVar[bool] = False

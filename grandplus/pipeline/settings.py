@@ -198,8 +198,7 @@ def _without_effect(section: str, matrix: str, model: str) -> set[str]:
 def _users(section: str) -> dict[str, list[str]]:
     """The keys of a section, each with the matrices or methods that use it; with none, if all do."""
     if section == "train":
-        starting = [name for name in NAMES if settings_of(name).Settings.takes_start]
-        return _by_key({name: settings_of(name).Settings.model_fields for name in NAMES}) | {START: starting}
+        return _by_key({name: settings_of(name).Settings.model_fields for name in NAMES}) | {START: []}
     if section == "gfpush":
         of_matrices = _by_key({name: parameters(family) for name, family in MATRICES.items()})
         return of_matrices | {key: [] for key in GFPush.model_fields}

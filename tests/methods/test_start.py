@@ -18,7 +18,6 @@ from grandplus.propagation.gfpush import gfpush
 from grandplus.propagation.matrices import propagation_weights
 from grandplus.runtime.errors import ArgumentError
 
-STARTING = [name for name in NAMES if settings_of(name).Settings.takes_start]
 STILL = 1e-30  # a learning rate that changes no float32 but 0
 
 
@@ -39,11 +38,7 @@ def fit(method, given, **changes):
     return method_of(method).fit(given, settings(method, **changes)).model
 
 
-def test_all_methods_but_the_linear_one_can_start_from_a_model():
-    assert set(NAMES) - set(STARTING) == {"sgc"}
-
-
-@pytest.mark.parametrize("method", STARTING)
+@pytest.mark.parametrize("method", NAMES)
 def test_training_starts_from_the_weights_of_the_model(tmp_path, method):
     graph, file = small_graph(), tmp_path / "model.safetensors"
     old = fit(method, task(seed=3))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from grandplus.methods.settings import BASE, COPIES_OF_ACTIVATIONS, COPIES_OF_PARAMETERS, GraphSize, MethodSettings
 from grandplus.runtime.validation import Count, Fraction, NonNegative, Positive
@@ -13,8 +13,6 @@ PUBLISHED: dict[str, dict[str, Any]] = {"cora": {"lr": 1e-3, "epochs": 200}}  # 
 
 class Settings(MethodSettings):
     """The defaults are what the authors use on Pubmed."""
-
-    takes_start: ClassVar[bool] = True
 
     lr: Positive = 1e-2  # Adam's learning rate
     weight_decay: NonNegative = 5e-4  # coupled (L2), on the first layer alone

@@ -27,7 +27,6 @@ class Settings(MethodSettings):
     """
 
     layers_from: ClassVar[str | None] = "torch_geometric"
-    takes_start: ClassVar[bool] = True
 
     lr: Positive = 5e-3  # Adam's learning rate
     weight_decay: NonNegative = 5e-4  # coupled (L2), on all parameters

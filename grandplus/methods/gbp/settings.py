@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -36,8 +36,6 @@ PUSHING = 5 * 8  # bytes a node: its residue, limit, reserve and degree, and a p
 
 class Settings(MethodSettings):
     """The defaults are those of the authors' program, but for r, which is 0 there and 0.4 or 0.5 in all they report."""
-
-    takes_start: ClassVar[bool] = True
 
     lr: Positive = 1e-2  # Adam's learning rate
     weight_decay: NonNegative = 5e-4  # coupled (L2), on all parameters

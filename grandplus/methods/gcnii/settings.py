@@ -24,7 +24,6 @@ class Settings(MethodSettings):
     """The defaults are what the authors use on Cora."""
 
     layers_from: ClassVar[str | None] = "torch_geometric"
-    takes_start: ClassVar[bool] = True
     takes_weights: ClassVar[bool] = True
 
     lr: Positive = 1e-2  # Adam's learning rate

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from grandplus.methods.settings import BASE, COPIES_OF_ACTIVATIONS, COPIES_OF_PARAMETERS, GraphSize, MethodSettings
 from grandplus.propagation.matrices import Order
@@ -40,8 +40,6 @@ class Settings(MethodSettings):
     Of their three configurations it is the one that large graphs can afford: nothing stands between propagation and
     the first layer, so only ``hidden`` columns have to be propagated.
     """
-
-    takes_start: ClassVar[bool] = True
 
     lr: Positive = 1e-2  # Adam's learning rate
     weight_decay: NonNegative = 5e-4  # coupled (L2), on all parameters

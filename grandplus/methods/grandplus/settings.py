@@ -30,7 +30,6 @@ class Settings(MethodSettings):
     """The defaults are what the paper's small citation graphs agree on. A card states what differs."""
 
     uses_unlabelled: ClassVar[bool] = True
-    takes_start: ClassVar[bool] = True
     takes_weights: ClassVar[bool] = True
     takes_direction: ClassVar[bool] = True
 

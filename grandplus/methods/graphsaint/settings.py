@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -23,8 +23,6 @@ BLOCKS = 128 * 2**20  # bytes of the nodes that pass through a layer at a time
 
 class Settings(MethodSettings):
     """The defaults are those of the authors' program for Reddit, with random walks."""
-
-    takes_start: ClassVar[bool] = True
 
     lr: Positive = 1e-2  # Adam's learning rate
     weight_decay: NonNegative = 0.0  # coupled (L2), on all parameters

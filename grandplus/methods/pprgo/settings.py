@@ -22,7 +22,6 @@ class Settings(MethodSettings):
 
     # Its walks have no last step; of these, what lies beyond the 20th is 0.2 % of a row.
     own_rows: ClassVar[dict[str, Any] | None] = {"matrix": "ppr", "alpha": 0.25, "order": 20, "rmax": 1e-4, "top_k": 32}
-    takes_start: ClassVar[bool] = True
 
     lr: Positive = 5e-3  # Adam's learning rate
     weight_decay: NonNegative = 1e-4  # coupled (L2), on all parameters

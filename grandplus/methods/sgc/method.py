@@ -19,6 +19,7 @@ from grandplus.methods.losses import supervised_loss
 from grandplus.methods.propagated import PropagatedModel, smooth
 from grandplus.methods.protocol import Task, Trained
 from grandplus.methods.sgc.settings import Settings
+from grandplus.methods.start import begin
 from grandplus.methods.stopping import LastWeights
 from grandplus.methods.training import Watch, labels_of, seeded, train, trained, weights_of
 from grandplus.propagation.matrices import Single
@@ -50,6 +51,7 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
     labels, weights = labels_of(task, split.train), weights_of(task, settings)
     with seeded(task):
         linear = Model.make(settings, propagated.shape[1], len(graph.classes)).to(device)
+        begin(linear, task, settings)
         adam = torch.optim.Adam(linear.parameters(), lr=settings.lr, weight_decay=settings.weight_decay)
 
         def epoch() -> float:
