@@ -62,8 +62,8 @@ class Estimate:
     ----------
     trials : int
         To train, of which some have begun.
-    most : int or None
-        The steps that a trial takes at most, if that is known.
+    most : int
+        The steps that a trial takes at most.
     patience : int or None
         The steps without a gain after which a trial ends; None if it has no such end.
     earlier : sequence of int
@@ -79,7 +79,7 @@ class Estimate:
     """
 
     trials: int
-    most: int | None
+    most: int
     patience: int | None
     earlier: Sequence[int] = ()
 
@@ -112,10 +112,10 @@ class Estimate:
         pace = sum(course.seconds for course in courses) / steps
         if ended:
             return f"about {_time(pace * self._steps_left(courses, sum(ended) / len(ended)))} left"
+        most = f"at most {_time(pace * self._steps_left(courses, self.most))}"
         if self.patience is None:
-            return ""
-        most = "" if self.most is None else f", at most {_time(pace * self._steps_left(courses, self.most))}"
-        return f"{_time(pace * self._steps_left(courses, 0))} left if validation improves no more{most}"
+            return f"{most} left"
+        return f"{_time(pace * self._steps_left(courses, 0))} left if validation improves no more, {most}"
 
     def _steps_left(self, courses: Sequence[Course], typical: float) -> float:
         """Of the trial or process that has most of them before it."""
@@ -129,7 +129,7 @@ class Estimate:
     def _end(self, course: Course, typical: float) -> float:
         """The step at which a running trial ends: as the ended ones did, but not before its patience ends."""
         end = max(typical, course.gained + (self.patience or 0))
-        return max(course.step, end if self.most is None else min(end, self.most))
+        return max(course.step, min(end, self.most))
 
 
 def _time(seconds: float) -> str:

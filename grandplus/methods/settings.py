@@ -96,18 +96,18 @@ class MethodSettings(Section, ABC):
     def training_memory(self, size: GraphSize) -> int:
         """Bytes that training one model takes at most; files that are memory-mapped are not counted."""
 
-    def most_steps(self, labelled: int) -> int | None:
-        """After how many steps training ends at the latest; None for a method that takes a fixed number of them.
+    def most_steps(self, labelled: int) -> int:
+        """After how many steps training ends at the latest: by default ``epochs``, of which a step is one.
 
         Parameters
         ----------
         labelled : int
             The number of training nodes.
         """
-        return None
+        return int(self.epochs)  # type: ignore[attr-defined]
 
     def patience_steps(self) -> int | None:
-        """After how many steps without a gain on validation nodes training ends; None if it goes on without any."""
+        """After how many steps without a gain on validation nodes training ends; None if none are counted."""
         return None
 
     def to_save_memory(self, *, sparse: bool) -> list[str]:

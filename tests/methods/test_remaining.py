@@ -43,9 +43,9 @@ def test_no_trial_is_longer_than_it_may_be():
     assert Estimate(1, most=600, patience=500, earlier=[5000]).text([course(500, 500)]) == "about 00:10 left"
 
 
-def test_a_method_without_patience_is_told_by_trials_that_have_ended():
-    estimate = Estimate(3, most=None, patience=None)
-    assert estimate.text([course(50)]) == ""
+def test_a_method_without_patience_is_told_by_its_epochs_and_by_trials_that_have_ended():
+    estimate = Estimate(3, most=200, patience=None)
+    assert estimate.text([course(50)]) == "at most 00:55 left"
     assert estimate.text([course(100, ended=True), course(50)]) == "about 00:15 left"
 
 

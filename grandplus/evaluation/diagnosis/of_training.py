@@ -234,13 +234,13 @@ def _collapsed(facts: Facts, number: int) -> dict[str, float] | None:
 def _at_the_end(facts: Facts, number: int) -> bool:
     """Whether there were steps for no further validation, and patience wasn't used up."""
     most, step = facts.settings.most_steps(len(facts.labelled[number].train)), facts.trials[number].history["step"]
-    if most is None:
+    patience = facts.settings.patience_steps()
+    if patience is None:  # it is the end that was asked for
         return False
     if len(step) == 1:  # which never uses up patience
         return True
-    patience = facts.settings.patience_steps()
     since = _without_gain(facts.trials[number])[-1] * (step[-1] - step[-2])
-    return bool(step[-1] + (step[-1] - step[-2]) >= most and (patience is None or since < patience))
+    return bool(step[-1] + (step[-1] - step[-2]) >= most and since < patience)
 
 
 def _still_rises(trial: Trial) -> bool:

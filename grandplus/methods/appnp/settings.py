@@ -40,10 +40,6 @@ class Settings(MethodSettings):
         parameters = self.parameters(size.features, size.classes)
         return full_batch_memory(size, parameters, widths) + (4 + 8 + 8) * entries + dropped
 
-    def most_steps(self, labelled: int) -> int:
-        """After how many steps training ends at the latest."""
-        return self.epochs
-
     def patience_steps(self) -> int:
         """After how many steps without a gain on validation nodes training ends."""
         return self.patience

@@ -55,10 +55,6 @@ class Settings(MethodSettings):
         both = full_batch_memory(size, self.parameters(size.features, size.classes), first + second)
         return both + 4 * (attention + dropped)
 
-    def most_steps(self, labelled: int) -> int:
-        """After how many steps training ends at the latest."""
-        return self.epochs
-
     def patience_steps(self) -> int:
         """After how many steps without a gain on validation nodes training ends."""
         return self.patience

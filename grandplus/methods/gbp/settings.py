@@ -68,10 +68,6 @@ class Settings(MethodSettings):
         batch = min(self.batch_labelled, size.nodes) * sum(self.widths(size.features, size.classes))
         return BASE + propagated + columns + pushing + 4 * (held + COPIES_OF_ACTIVATIONS * batch)
 
-    def most_steps(self, labelled: int) -> int:
-        """After how many epochs training ends at the latest."""
-        return self.epochs
-
     def patience_steps(self) -> int | None:
         """After how many epochs without a gain on validation nodes training ends."""
         return self.patience or None

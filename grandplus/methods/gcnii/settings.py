@@ -46,10 +46,6 @@ class Settings(MethodSettings):
         widths = (self.layers + 1) * self.hidden + size.classes
         return full_batch_memory(size, self.parameters(size.features, size.classes), widths)
 
-    def most_steps(self, labelled: int) -> int:
-        """After how many steps training ends at the latest."""
-        return self.epochs
-
     def patience_steps(self) -> int:
         """After how many steps without a gain on validation nodes training ends."""
         return self.patience

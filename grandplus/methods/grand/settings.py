@@ -92,10 +92,6 @@ class Settings(MethodSettings):
         """After how many steps without a gain on validation nodes training ends."""
         return self.patience or None
 
-    def most_steps(self, labelled: int) -> int:
-        """After how many steps training ends at the latest."""
-        return self.epochs
-
     def to_save_memory(self, *, sparse: bool) -> list[str]:
         """Without dropout of the input and BatchNorm, only the first layer's outputs are augmented."""
         wide = [] if self.multiplies_first else ["set train.dropout_input to 0 and train.batchnorm to false"]
