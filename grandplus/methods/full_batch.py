@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from grandplus.graph.adjacency import Adjacency
+from grandplus.graph.features import blocks_of
 from grandplus.graph.graph import Graph
 from grandplus.methods import protocol
 from grandplus.methods.inputs import SparseInput, csr_tensor, input_of
@@ -196,7 +197,9 @@ def normalized(adjacency: Adjacency) -> Tensor:
 def normalized_matrix(adjacency: Adjacency) -> Any:
     """Â: float32 (n, n), scipy CSR with sorted rows."""
     with_loops = (adjacency.matrix() + sp.diags_array(np.asarray(adjacency.loops))).tocsr()
-    root = np.sqrt(adjacency.strengths)
-    rows = np.repeat(np.arange(adjacency.nodes), adjacency.degrees)
-    with_loops.data = (with_loops.data / (root[rows] * root[with_loops.indices])).astype(np.float32)
-    return with_loops
+    root, values = np.sqrt(adjacency.strengths), np.empty(with_loops.nnz, np.float32)
+    for nodes in blocks_of(adjacency.nodes):  # as roots of all entries at once would take more memory than all else
+        of_block = slice(*with_loops.indptr[[nodes.start, min(nodes.stop, adjacency.nodes)]])
+        ends = np.repeat(root[nodes], adjacency.degrees[nodes]) * root[with_loops.indices[of_block]]
+        values[of_block] = with_loops.data[of_block] / ends
+    return sp.csr_array((values, with_loops.indices, with_loops.indptr), shape=with_loops.shape)

@@ -132,7 +132,7 @@ def _weight(name: object, value: Any) -> float:
     return weight
 
 
-def full_batch_memory(size: GraphSize, parameters: int, widths: int) -> int:
+def full_batch_memory(size: GraphSize, parameters: int, widths: int, *, held: int = 12, making: int = 28) -> int:
     """Bytes that training takes at most if each step is a pass over the whole graph.
 
     Parameters
@@ -142,8 +142,10 @@ def full_batch_memory(size: GraphSize, parameters: int, widths: int) -> int:
         How many values are trained.
     widths : int
         Of all layers' outputs together: so many values a node are kept for the gradient.
+    held, making : int
+        Bytes of an entry of Â: as it is kept, and at most while it is made.
     """
     entries = 2 * size.edges + size.nodes  # of Â
-    features = 2 * size.stored * (4 + 8 * size.sparse)  # as they are and after dropout; sparse ones with their columns
+    features = size.input_memory(size.nodes, size.stored / size.nodes) + 4 * size.stored  # as they are; after dropout
     values = COPIES_OF_PARAMETERS * parameters + COPIES_OF_LAYERS * size.nodes * widths
-    return BASE_OF_LAYERS + features + (4 + 8) * entries + 4 * values
+    return BASE_OF_LAYERS + int(features) + max(making * entries, held * entries + 4 * values)

@@ -34,11 +34,10 @@ class Settings(MethodSettings):
 
     def training_memory(self, size: GraphSize) -> int:
         """Bytes that training one model takes at most: the graph, each step's Â, the features and all layers."""
-        entries = 2 * size.edges + size.nodes
-        dropped = (4 + 4) * entries * self.order  # values that are left at a step, and their mask
+        dropped = (4 + 4) * self.order  # values that are left at a step, and their mask
         widths = self.hidden + (1 + self.order) * size.classes
         parameters = self.parameters(size.features, size.classes)
-        return full_batch_memory(size, parameters, widths) + (4 + 8 + 8) * entries + dropped
+        return full_batch_memory(size, parameters, widths, held=2 * 12 + 8 + dropped, making=72)  # also transposed
 
     def patience_steps(self) -> int:
         """After how many steps without a gain on validation nodes training ends."""
