@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from safetensors import SafetensorError, safe_open
 
+from grandplus.methods.checked import check_device
 from grandplus.methods.protocol import FORMAT_VERSION, HEADER, Model, digest_of_model
 from grandplus.methods.registry import method_of, settings_of
-from grandplus.runtime.errors import ArgumentError, ArtifactError, GrandPlusError
+from grandplus.runtime.errors import ArtifactError, GrandPlusError
 from grandplus.runtime.paths import as_path
 from grandplus.runtime.system_errors import artifact_errors
 from grandplus.runtime.validation import validated
@@ -37,7 +38,7 @@ def load_model(file: Path | str, device: str = "cpu") -> Model:
         The file is missing, damaged or no model of this format.
     """
     file = as_path(file, "file")
-    _check_device(device)
+    check_device(device)
     with _opened(file, "pt") as content:
         text = _header_text(content)
         header = json.loads(text)
@@ -84,15 +85,6 @@ def _opened(file: Path, framework: str) -> Iterator[Any]:
 
 def _header_text(content: Any) -> str:
     return str((content.metadata() or {})[HEADER])
-
-
-def _check_device(device: str) -> None:
-    if device not in ("cpu", "cuda"):
-        raise ArgumentError(f"device is {device!r}", expected="cpu or cuda")
-    import torch  # here, as it takes a second to import
-
-    if device == "cuda" and not torch.cuda.is_available():
-        raise ArgumentError("device is 'cuda', but torch finds no usable GPU", expected="cpu")
 
 
 def _restored(header: dict[str, Any], tensors: dict[str, Tensor], device: str) -> Model:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from grandplus.methods.checked import checked_task
 from grandplus.methods.memory import training_memory
 from grandplus.methods.protocol import Task, Trained
 from grandplus.methods.registry import check_edges, method_of, name_of
@@ -16,7 +17,7 @@ def fit(task: Task, settings: MethodSettings, **options: Any) -> Trained:
     Parameters
     ----------
     task : Task
-        The graph, the split of one trial, and rows of Π if the method needs some.
+        The graph, the split of one trial, and rows of Π if the method needs some. Parts of the split may be masks.
     settings : MethodSettings
         Of the class ``Settings`` of a folder in ``grandplus.methods``.
     **options
@@ -30,7 +31,7 @@ def fit(task: Task, settings: MethodSettings, **options: Any) -> Trained:
     Raises
     ------
     ArgumentError
-        The settings are of no method, or the task lacks what the method needs.
+        The settings are of no method, or the task is not what it should be; see `grandplus.methods.checked`.
     MemoryShortageError
         It would take more memory than ``GRANDPLUS_MEMORY`` allows.
     GrandPlusError
@@ -44,5 +45,6 @@ def fit(task: Task, settings: MethodSettings, **options: Any) -> Trained:
         to_ignore='make the adjacency with weights="ignore"',
         both_ways='make it with direction="both"',
     )
+    task = checked_task(task)
     training_memory(task.graph, task.split, settings, task.rows.info.top_k if task.rows else 0)
     return method_of(name).fit(task, settings, **options)
