@@ -241,8 +241,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             a node's neighbours.
         """
         check_is_fitted(self, "models_")
-        if not 0 <= trial < len(self.models_):
-            raise ArgumentError(f"trial is {trial}", expected=f"0 to {len(self.models_) - 1}")
+        if not (isinstance(trial, int | np.integer) and 0 <= trial < len(self.models_)):
+            raise ArgumentError(f"trial is {trial!r}", expected=f"a whole number from 0 to {len(self.models_) - 1}")
         other = self._other(graph, X)
         with named_as_parameters(), one_thread():
             return self.models_[trial].embed(other)

@@ -27,8 +27,8 @@ class NodeClassifier(GraphClassifier):
         pprgo.
     settings : mapping, optional
         Values of the method's settings by name, such as ``{"hidden": 32}``; what is not given has the method's default.
-        ``grandplus settings -S model=gcn`` lists them under ``train``. For a method that trains on rows of Π, which has
-        no matrix of its own, those of ``gfpush`` can be among them: order, alpha, rmax, top_k, ...
+        ``grandplus settings -S model=gcn`` lists them under ``train``. For a method that trains on rows of Π, those of
+        ``gfpush`` can be among them: order, alpha, rmax, top_k, ...
     matrix : {"avg", "ppr", "single", "heat", "custom"}, optional
         The family of the propagation matrix Π, for a method that trains on its rows and has none of its own; by
         default avg.
@@ -169,7 +169,9 @@ class NodeClassifier(GraphClassifier):
 
 def _known(method: SettingsModule) -> set[str]:
     """The names of a method's settings, and of those of its rows that are free."""
-    known = set(method.Settings.model_fields)
-    if method.NEEDS_ROWS and not method.Settings.own_rows:
+    known, own_rows = set(method.Settings.model_fields), method.Settings.own_rows
+    if own_rows:
+        known |= own_rows.keys() - {"matrix"}
+    elif method.NEEDS_ROWS:
         known |= {*GFPush.model_fields, *(name for family in MATRICES.values() for name in parameters(family))}
     return known

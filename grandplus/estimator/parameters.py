@@ -128,9 +128,10 @@ def preprocessing_of(given: dict[str, Any], raw: RawGraph) -> Preprocess:
         A value is impossible; there are no features, and none are to be made from the graph.
     """
     features = given.get("features")
-    if raw.features is None and features not in RAW_ROWS:
+    if features not in RAW_ROWS and (raw.features is None or not raw.features.shape[1]):
         expected = f"X, or features of the graph: {', '.join(RAW_ROWS)}"
-        raise ArgumentError(f"there is no X, and features is {features}", expected=expected)
+        found = "there is no X" if raw.features is None else "X has no columns"
+        raise ArgumentError(f"{found}, and features is {features}", expected=expected)
     suited = {"features": features or suited_scaling(raw.features)}
     return _section(Preprocess, given | suited | ({"split": "public"} if raw.splits else {}))
 

@@ -59,8 +59,8 @@ class Format:
         --------
         >>> percent.interval(Interval(0.848812, 0.853792)), percent.interval(Interval(0.850812, 0.851592))
         ('84.9–85.4', '85.08–85.16')
-        >>> signed_points.interval(Interval(-0.0412, 0.0233))
-        '-4.1 to +2.3'
+        >>> signed_points.interval(Interval(-0.0412, 0.0233)), share.interval(Interval(0.22, 1.1))
+        ('-4.1 to +2.3', '0.22–1.00')
         """
         wide = self.factor * (interval.high - interval.low) >= 20 * 10**-self.decimals
         least, greatest = self.limits
@@ -87,7 +87,8 @@ class Format:
 
 
 percent = Format(2, factor=100, unit=" %", limits=(0, 1))  # of shares
-signed_points = Format(2, factor=100, signed=True)  # of differences of shares
+share, small_share = Format(3, limits=(0, 1)), Format(4, limits=(0, 1))
+signed_points = Format(2, factor=100, signed=True, limits=(-1, 1))  # of differences of shares
 
 
 def points(difference: float) -> str:
@@ -102,11 +103,12 @@ def points(difference: float) -> str:
 
 
 def points_interval(interval: Interval) -> str:
-    """The interval of a difference of shares, in percentage points.
+    """The interval of a difference of shares, in percentage points, of which there are at most 100.
 
     Examples
     --------
-    >>> points_interval(Interval(-0.0057, 0.0044))
-    '-0.57 to +0.44'
+    >>> points_interval(Interval(-0.0057, 0.0044)), points_interval(Interval(-2.4487, 2.3376))
+    ('-0.57 to +0.44', '-100.00 to +100.00')
     """
-    return f"{points(interval.low)} to {points(interval.high)}"
+    low, high = (min(max(end, -1.0), 1.0) for end in interval)
+    return f"{points(low)} to {points(high)}"

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import accuracy_score, f1_score, recall_score
 
 from grandplus.evaluation.baselines.table import LABELS
-from grandplus.evaluation.formats import Format, percent, signed_points
+from grandplus.evaluation.formats import percent, share, signed_points, small_share
 from grandplus.evaluation.metric import SPREAD, Metric
 from grandplus.evaluation.ranking import told_mean
 from grandplus.evaluation.reliability import expected_calibration_error
@@ -97,7 +97,7 @@ METRICS = (
         key="ece.mean",
         label="ECE",
         meaning="expected calibration error, the mean gap between confidence and accuracy (15 bins), as trained",
-        written=Format(3),
+        written=share,
         score=_ece,
         parts=("test", "val"),
         in_tables=("test",),
@@ -106,7 +106,7 @@ METRICS = (
         key="ece.calibrated",
         label="ECE, calibrated",
         meaning="the same with the temperature that is fitted on validation nodes",
-        written=Format(3),
+        written=share,
         score=_calibrated_ece,
         parts=("test", "val"),
         in_tables=("test",),
@@ -146,7 +146,7 @@ METRICS = (
         label="AUROC",
         meaning="likewise: how often a node of a class has a higher probability of it than another node has; 0.5 by "
         "guessing, however rare the class is",
-        written=Format(3),
+        written=share,
         score=_auroc,
         parts=("test", "val"),
         only_in_json=("val",),
@@ -167,7 +167,7 @@ METRICS = (
         key="l1_error.mean",
         label="L1 error, mean",
         meaning="how much of a row of Π the push and top-k left out, ‖Π_s - Π̃_s‖₁ between 0 and 1, exactly",
-        written=Format(4),
+        written=small_share,
         score=_mean_l1_error,
         parts=("rows",),
         in_tables=("rows",),
@@ -176,7 +176,7 @@ METRICS = (
         key="l1_error.max",
         label="L1 error, max",
         meaning="the same of the row that lost most",
-        written=Format(4),
+        written=small_share,
         score=_max_l1_error,
         parts=("rows",),
     ),
@@ -192,7 +192,7 @@ METRICS = (
         key="ece",
         label="ECE",
         meaning="of the same table: expected calibration error",
-        written=Format(3),
+        written=share,
         score=_ece,
         parts=("predictions",),
     ),
@@ -218,7 +218,7 @@ METRICS = (
         key="auroc",
         label="AUROC",
         meaning="of the same table, as above",
-        written=Format(3),
+        written=share,
         score=_auroc,
         parts=("predictions",),
         only_in_json=("predictions",),

@@ -203,9 +203,9 @@ def _checked_nodes(nodes: ArrayLike, count: int) -> NDArray[np.int64]:
     if given.ndim != 1 or (given.size and not np.issubdtype(given.dtype, np.integer)):
         raise ArgumentError(f"nodes has shape {given.shape} and type {given.dtype}", expected="a list of row numbers")
     nodes_in_order = np.sort(given.astype(np.int64))  # np.unique would take as long as short rows do
-    repeated = np.count_nonzero(nodes_in_order[1:] == nodes_in_order[:-1])
-    if repeated:
-        raise ArgumentError(f"nodes names {repeated} twice", expected="each once")
+    repeated = nodes_in_order[1:][nodes_in_order[1:] == nodes_in_order[:-1]]
+    if len(repeated):
+        raise ArgumentError(f"nodes names node {repeated[0]} twice", expected="each node once")
     if len(nodes_in_order) and (nodes_in_order[0] < 0 or nodes_in_order[-1] >= count):
         outside = nodes_in_order[0] if nodes_in_order[0] < 0 else nodes_in_order[-1]
         raise ArgumentError(f"nodes names {outside}", expected=f"numbers from 0 to {count - 1}")

@@ -34,7 +34,8 @@ def test_the_last_layer_predicts_from_it(fitted):
 
 def test_mistakes_are_refused(fitted):
     adjacency, X, _ = problem()
-    with pytest.raises(ArgumentError, match="trial is 2; expected 0 to 1"):
-        fitted.embeddings(adjacency, X, trial=2)
+    for trial in (2, -1, "a", 0.0):
+        with pytest.raises(ArgumentError, match=f"trial is {trial!r}; expected a whole number from 0 to 1"):
+            fitted.embeddings(adjacency, X, trial=trial)
     with pytest.raises(NotFittedError):
         small().embeddings(adjacency, X)

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from communities import NODES, problem
 from sklearn.base import clone
 
@@ -46,13 +47,13 @@ def _diagnosis_is_another_matter():
 def test_each_method_gives_the_bytes_of_its_own_fit(model):
     settings = short(model)
     needs_rows, kind = settings_of(model).NEEDS_ROWS, settings_of(model).Settings
-    of_rows = {"order": 3, "rmax": 1e-4, "top_k": 16} if needs_rows and not kind.own_rows else {}
-    matrix = {"matrix": "ppr"} if of_rows else {}
+    of_rows = {"order": 3, "rmax": 1e-4, "top_k": 16} if needs_rows else {}
+    matrix = {"matrix": "ppr"} if needs_rows and not kind.own_rows else {}
     classifier = NodeClassifier(model, settings | of_rows, random_state=5, **matrix, **SMALL).fit(*problem())
     graph, splits = prepared(seed=5)
     rows = None
     if needs_rows:
-        own = kind.own_rows or of_rows
+        own = (kind.own_rows or {}) | of_rows
         weights = PPR(order=own["order"], alpha=own.get("alpha", 0.2)).weights()
         rows = gfpush(graph, splits.needing_rows(), weights=weights, rmax=own["rmax"], top_k=own["top_k"], matrix="ppr")
     task = gp.Task(graph, splits.of(0), rows, [5, 0])
@@ -62,6 +63,16 @@ def test_each_method_gives_the_bytes_of_its_own_fit(model):
     assert trained.predict_proba(graph).tobytes() == expected.tobytes()
     assert (classifier.rows_ is None) == (not needs_rows)
     np.testing.assert_array_equal(classifier.predict(), classifier.classes_[classifier.predict_proba().argmax(axis=1)])
+
+
+@pytest.mark.parametrize("model", NAMES)
+def test_an_X_without_columns_is_none(model):
+    adjacency, _, y = problem()
+    for X in (np.empty((NODES, 0)), sp.csr_array((NODES, 0))):
+        with pytest.raises(ArgumentError, match="X has no columns, and features is as-is; expected X, or features of"):
+            NodeClassifier(model, short(model), **SMALL).fit(adjacency, X, y)
+    made = NodeClassifier("sgc", features="degree", **SMALL)
+    assert np.array_equal(*(made.fit(adjacency, X, y).predict_proba() for X in (np.empty((NODES, 0)), None)))
 
 
 def test_it_learns_and_follows_the_conventions_of_scikit_learn():
@@ -92,7 +103,7 @@ def test_it_learns_and_follows_the_conventions_of_scikit_learn():
         ({"settings": {"hidden": 0}}, "hidden is 0; expected greater than or equal to 1"),
         ({"matrix": "ppr"}, "matrix is 'ppr'; expected None, as gcn needs no rows of a matrix"),
         ({"model": "pprgo", "matrix": "ppr"}, "matrix is 'ppr'; expected None, as pprgo has a matrix of its own"),
-        ({"model": "pprgo", "settings": {"top_k": 8}}, "settings.top_k = 8 has no effect, as model is pprgo; "),
+        ({"model": "pprgo", "settings": {"heat_time": 8}}, "settings.heat_time = 8 has no effect, as model is pprgo; "),
         ({"model": "grandplus", "matrix": "pr"}, "matrix is 'pr'; expected one of"),
         ({"model": "grandplus", "settings": {"alpha": 0.1}}, "alpha is 0.1; expected None, as matrix is avg"),
         ({"trials": 0}, "trials is 0"),

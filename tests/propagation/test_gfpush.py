@@ -402,7 +402,7 @@ def test_no_nodes_give_no_rows():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"nodes": [1, 2, 1]}, "nodes names 1 twice; expected each once"),
+        ({"nodes": [1, 2, 1]}, "nodes names node 1 twice; expected each node once"),
         ({"nodes": [0, 5]}, "nodes names 5; expected numbers from 0 to 4"),
         ({"nodes": [-1, 3]}, "nodes names -1; expected numbers from 0 to 4"),
         ({"nodes": [0.5]}, "nodes has shape (1,) and type float64"),

@@ -43,8 +43,8 @@ class Settings(MethodSettings):
     hidden: Count = 64  # width of hidden layers
     batchnorm: bool = False  # BatchNorm after each product but the last
     dropout: Fraction = 0.5  # before each layer
-    alpha: Annotated[float, Field(gt=0, le=1)] = 0.1  # the l-th step of a walk has weight α(1 - α)^l
-    rmax: Positive = 1e-5  # r_max: what is pushed, as a share of the sum of a feature over all nodes
+    alpha: Annotated[float, Field(ge=1e-3, le=1)] = 0.1  # the l-th step of a walk has weight α(1 - α)^l
+    rmax: Annotated[float, Field(ge=1e-12, le=1)] = 1e-5  # r_max: what is pushed, as a share of a feature's sum
     exponent: Annotated[float, Field(ge=0, le=1)] = 0.5  # r
     batch_labelled: Count = 64  # training nodes in a batch
     epochs: Count = 1000  # at most

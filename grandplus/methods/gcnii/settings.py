@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field
 
 from grandplus.methods.settings import GraphSize, MethodSettings, full_batch_memory
 from grandplus.runtime.validation import Count, Fraction, NonNegative, Positive, Repeats
@@ -32,7 +34,8 @@ class Settings(MethodSettings):
     layers: Repeats = 64  # convolutions
     hidden: Count = 64  # width of each
     alpha: Fraction = 0.1  # share of the first layer's output in each convolution
-    lambda_identity: Positive = 0.5  # λ: layer l has the share log(λ/l + 1) of its weights; the rest is the identity
+    # λ: layer l has the share log(λ/l + 1) of its weights; the rest is the identity
+    lambda_identity: Annotated[float, Field(gt=0, le=1000)] = 0.5
     dropout: Fraction = 0.6  # before each layer
     epochs: Count = 1500  # at most
     patience: Count = 100  # epochs in which the validation loss does not reach its best
