@@ -71,7 +71,7 @@ def test_an_X_without_columns_is_none(model):
     for X in (np.empty((NODES, 0)), sp.csr_array((NODES, 0))):
         with pytest.raises(ArgumentError, match="X has no columns, and features is as-is; expected X, or features of"):
             NodeClassifier(model, short(model), **SMALL).fit(adjacency, X, y)
-    made = NodeClassifier("sgc", features="degree", **SMALL)
+    made = NodeClassifier("sgc", **SMALL | {"features": "degree"})
     assert np.array_equal(*(made.fit(adjacency, X, y).predict_proba() for X in (np.empty((NODES, 0)), None)))
 
 
