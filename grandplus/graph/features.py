@@ -277,9 +277,9 @@ def mean_squared_norm(features: Features) -> float:
     return total / max(int(features.shape[0]), 1)
 
 
-def blocks_of(rows: int) -> list[slice]:
+def blocks_of(rows: int, size: int = BLOCK) -> list[slice]:
     """Slices that together cover a number of rows, each small enough for a temporary copy."""
-    return [slice(first, first + BLOCK) for first in range(0, rows, BLOCK)]
+    return [slice(first, min(first + size, rows)) for first in range(0, rows, size)]
 
 
 @kernel(INT64, FLOAT32, writable(FLOAT32))

@@ -199,7 +199,7 @@ def normalized_matrix(adjacency: Adjacency) -> Any:
     with_loops = (adjacency.matrix() + sp.diags_array(np.asarray(adjacency.loops))).tocsr()
     root, values = np.sqrt(adjacency.strengths), np.empty(with_loops.nnz, np.float32)
     for nodes in blocks_of(adjacency.nodes):  # as roots of all entries at once would take more memory than all else
-        of_block = slice(*with_loops.indptr[[nodes.start, min(nodes.stop, adjacency.nodes)]])
+        of_block = slice(*with_loops.indptr[[nodes.start, nodes.stop]])
         ends = np.repeat(root[nodes], adjacency.degrees[nodes]) * root[with_loops.indices[of_block]]
         values[of_block] = with_loops.data[of_block] / ends
     return sp.csr_array((values, with_loops.indices, with_loops.indptr), shape=with_loops.shape)

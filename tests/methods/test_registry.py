@@ -6,10 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from small_graph import small_graph, small_split
 
 from grandplus import methods
+from grandplus.graph.splits import PARTS
 from grandplus.methods import protocol, registry
 from grandplus.methods.fitting import fit
 from grandplus.methods.protocol import Task
@@ -40,7 +42,9 @@ def test_settings_say_which_method_trains(name, monkeypatch):
     monkeypatch.setattr(method_of(name), "fit", lambda *arguments, **options: called.append((arguments, options)))
     task = Task(small_graph(), small_split(), None, seed=[0, 1])
     fit(task, settings, info={})
-    assert called == [((task, settings), {"info": {}})]
+    [((given, of_method), options)] = called
+    assert (given.graph, given.seed, of_method, options) == (task.graph, [0, 1], settings, {"info": {}})
+    assert all(np.array_equal(getattr(given.split, part), getattr(task.split, part)) for part in PARTS)
 
 
 def test_settings_of_no_method_are_refused():

@@ -8,6 +8,7 @@ has the weight decay's part in it.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -25,6 +26,7 @@ from grandplus.methods.fastgcn.settings import Settings
 from grandplus.methods.inputs import csr_tensor, input_of, multiply, sparse_input
 from grandplus.methods.losses import supervised_loss
 from grandplus.methods.protocol import Task, Trained
+from grandplus.methods.settings import ROWS_AT_ONCE
 from grandplus.methods.start import begin
 from grandplus.methods.stopping import RisingLoss
 from grandplus.methods.training import (
@@ -112,6 +114,8 @@ def fit(task: Task, settings: Settings, *, info: dict[str, Any] | None = None, w
 def propagate_some(graph: Graph, neighbourhoods: Neighbourhoods, nodes: NDArray[np.int64]) -> Features:
     """ÂX of some nodes: float32 (b, d), a scipy CSR matrix if X is one and that is smaller.
 
+    Blocks of nodes are taken one after the other, as their neighbours' features are copied.
+
     Parameters
     ----------
     graph : Graph
@@ -119,10 +123,19 @@ def propagate_some(graph: Graph, neighbourhoods: Neighbourhoods, nodes: NDArray[
         Of the graph.
     nodes : int64 (b,)
     """
-    sources = neighbourhoods.of(nodes)
-    product = neighbourhoods.part(nodes, sources, np.ones(len(sources))) @ graph.features[sources]
-    stays_sparse = sp.issparse(product) and 2 * product.nnz < product.shape[0] * product.shape[1]
-    return product if stays_sparse or not sp.issparse(product) else product.toarray()
+
+    def product(block: slice) -> Features:
+        sources = neighbourhoods.of(nodes[block])
+        return neighbourhoods.part(nodes[block], sources, np.ones(len(sources))) @ graph.features[sources]
+
+    shape, blocks = (len(nodes), int(graph.features.shape[1])), blocks_of(len(nodes), ROWS_AT_ONCE)
+    if sp.issparse(graph.features):
+        whole = sp.vstack([product(block) for block in blocks], "csr")
+        return whole if 2 * whole.nnz < math.prod(shape) else whole.toarray()
+    out = np.empty(shape, np.float32)
+    for block in blocks:
+        out[block] = product(block)
+    return out
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from grandplus.methods.settings import BASE, COPIES_OF_ACTIVATIONS, COPIES_OF_PARAMETERS, GraphSize, MethodSettings
+from grandplus.methods.settings import (
+    BASE,
+    COPIES_OF_ACTIVATIONS,
+    COPIES_OF_PARAMETERS,
+    ROWS_AT_ONCE,
+    GraphSize,
+    MethodSettings,
+)
 from grandplus.runtime.validation import Count, Fraction, NonNegative, Positive
+
+ENTRY = 28  # bytes of an entry of Â while it is made: its column twice, and its value in both precisions
 
 NEEDS_ROWS = False
 PUBLISHED: dict[str, dict[str, Any]] = {"cora": {"lr": 1e-3, "epochs": 200}}  # by dataset
@@ -34,8 +43,10 @@ class Settings(MethodSettings):
         """
         entries = size.watched * size.neighbourhood  # of Â
         needed = min(size.nodes, entries)
+        of_block = min(needed, ROWS_AT_ONCE) * 2 * size.neighbourhood  # entries of Â that a block of ÂX needs
         stored = min(size.features, 2 * size.neighbourhood * size.stored / size.nodes)  # of a row of ÂX
-        inputs = 2 * size.input_memory(needed, stored)  # ÂX, and what it is made of
+        inputs = 2 * size.input_memory(needed, stored)  # ÂX, and a copy for validation
+        sources = min(size.nodes, of_block) * (4 + 4 * size.sparse) * size.stored / size.nodes
         activations = COPIES_OF_ACTIVATIONS * needed * (self.hidden + size.classes)
         values = COPIES_OF_PARAMETERS * self.parameters(size.features, size.classes) + activations
-        return BASE + int(inputs + (4 + 8) * entries + 8 * size.nodes + 4 * values)
+        return BASE + int(inputs + sources + ENTRY * (entries + of_block) + 8 * size.nodes + 4 * values)

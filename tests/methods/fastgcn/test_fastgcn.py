@@ -44,7 +44,7 @@ def test_dense_features_are_trained_on_as_sparse_ones(task):
         np.testing.assert_allclose(first, second, atol=1e-5)
 
 
-def test_propagated_features_stay_sparse_only_if_that_is_smaller(task):
+def test_propagated_features_stay_sparse_only_if_that_is_smaller(task, monkeypatch):
     neighbourhoods, nodes = Neighbourhoods(task.graph.adjacency), np.array([0, 7, 29])
     wide = dataclasses.replace(
         task.graph, features=sp.csr_array(np.pad(task.graph.features.toarray(), ((0, 0), (0, 60))))
@@ -55,6 +55,13 @@ def test_propagated_features_stay_sparse_only_if_that_is_smaller(task):
     assert not sp.issparse(made_dense)
     np.testing.assert_allclose(kept.toarray()[:, :WIDTH], exact, rtol=1e-5)
     np.testing.assert_allclose(made_dense, exact, rtol=1e-5)
+    dense = dataclasses.replace(task.graph, features=task.graph.features.toarray())
+    wholes = [propagate_some(graph, neighbourhoods, nodes) for graph in (wide, task.graph, dense)]
+    monkeypatch.setattr(method, "ROWS_AT_ONCE", 2)
+    for graph, whole in zip((wide, task.graph, dense), wholes, strict=True):
+        by_blocks = propagate_some(graph, neighbourhoods, nodes)
+        assert type(by_blocks) is type(whole)
+        assert (by_blocks != whole).sum() == 0
 
 
 def test_training_is_adam_on_the_gradient_by_hand(task):
