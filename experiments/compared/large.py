@@ -127,7 +127,7 @@ def measure(case: Case, tell: Tell) -> None:
     """Train one trial and predict all nodes, and tell the seconds of each part.
 
     Preparation is pushing the rows of Π, and what happens before the first step of training: the time of the first
-    validation less what a later one takes.
+    validation less what a later step takes.
     """
     torch.set_num_threads(1)
     settings = case.settings(1)
@@ -135,14 +135,14 @@ def measure(case: Case, tell: Tell) -> None:
     graph, splits = Graph.load(folder), Splits.load(folder)
     trials_at_once(graph, splits.of(0), settings)
     with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
-        begun, validated = time.monotonic(), list[float]()
+        begun, validated = time.monotonic(), list[tuple[float, float]]()  # the step of each validation, and when
         rows = _rows(settings, graph, splits, Path(scratch))
         prepared = Prepared(settings, graph, splits, rows, inputs_key(settings, graph))
         split = splits.of(0)
-        trained = train_blind(prepared, split, 0, watch=lambda _: validated.append(time.monotonic()))
+        trained = train_blind(prepared, split, 0, watch=lambda now: validated.append((now["step"], time.monotonic())))
         ended = time.monotonic()
-        between = (validated[-1] - validated[0]) / max(1, len(validated) - 1)
-        preparation = max(0.0, validated[0] - begun - between)
+        steps, seconds = (last - first for first, last in zip(validated[0], validated[-1], strict=True))
+        preparation = max(0.0, validated[0][1] - begun - seconds / max(1, steps))
         tell({"preparation": round(preparation, 2), "training": round(ended - begun - preparation, 2)})
         tell({"steps": trained.model.info["steps"], "validation": round(trained.model.info["val_accuracy"], 4)})
         predicted = trained.model.predict_proba(graph).argmax(axis=1)

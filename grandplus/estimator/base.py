@@ -127,7 +127,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             structure = prepared.adjacency
             weighted, directed = structure.weights is not None, not structure.symmetric
             check_edges(self._method, weighted=weighted, directed=directed, **PLAIN_EDGES)
-        with named_as_parameters(), one_thread():
+        with named_as_parameters(), alone():
             pushing = suited_pushing(sections.pushing, given, prepared, splits) if sections.pushing else None
             settings = sections.method.model_copy(update=self.suited(prepared, splits, pushing))
             nodes = splits.needing_rows(unlabelled=settings.uses_unlabelled)
@@ -244,7 +244,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if not (isinstance(trial, int | np.integer) and 0 <= trial < len(self.models_)):
             raise ArgumentError(f"trial is {trial!r}", expected=f"a whole number from 0 to {len(self.models_) - 1}")
         other = self._other(graph, X)
-        with named_as_parameters(), one_thread():
+        with named_as_parameters(), alone():
             return self.models_[trial].embed(other)
 
     def suited(self, graph: Graph, splits: Splits, pushing: Pushing | None) -> dict[str, Any]:
@@ -254,7 +254,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _of_other_graph(self, graph: Any, X: Any) -> NDArray[np.float32]:
         """Probabilities of all nodes of a graph that the models were not trained on: float32 (n', C)."""
         first, other = self.models_[0], self._other(graph, X)
-        with named_as_parameters(), one_thread():
+        with named_as_parameters(), alone():
             shared = first.shared_inputs(other)
             return self.calibration_.combine(model.predict_proba(other, shared) for model in self.models_)
 
@@ -336,7 +336,7 @@ class _Latest:
 
 
 @contextmanager
-def one_thread() -> Iterator[None]:
-    """One thread of PyTorch gives the same bytes anywhere. Fits in several threads wait for each other."""
+def alone() -> Iterator[None]:
+    """PyTorch has one thread, as a process has one number of them; fits in several threads wait for each other."""
     with _PROCESS, training.one_thread():
         yield

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from grandplus.datasets.preprocess import preprocess
 from grandplus.datasets.raw import RawGraph
 from grandplus.estimator.arguments import read_arguments
-from grandplus.estimator.base import one_thread
+from grandplus.estimator.base import alone
 from grandplus.estimator.grandplus import GrandPlusClassifier
 from grandplus.estimator.parameters import Pushing, given_parameters, named_as_parameters, preprocessing_of, sections_of
 from grandplus.estimator.pushing import suited_pushing
@@ -95,7 +95,7 @@ def tune(
         given = given_parameters(classifier)
         raw = read_arguments(graph, X, y, parts, edge_weights=classifier.edge_weights).raw
     seed = given["random_state"]
-    with tempfile.TemporaryDirectory(prefix="grandplus-tune-") as folder, named_as_parameters(), one_thread():
+    with tempfile.TemporaryDirectory(prefix="grandplus-tune-") as folder, named_as_parameters(), alone():
         outcome = tuner.tune(
             _InMemory(classifier, given, raw, Path(folder)),
             Path(folder),

@@ -217,7 +217,7 @@ def seeded(task: Task) -> Iterator[np.random.Generator]:
 
 @contextlib.contextmanager
 def one_thread() -> Iterator[None]:
-    """PyTorch has one thread meanwhile, as its sums depend on how many there are: the same bytes on any machine."""
+    """PyTorch has one thread meanwhile, as its sums depend on how many there are."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
