@@ -27,7 +27,7 @@ def as_matrix(value: Any, name: str) -> Any:
     Raises
     ------
     ArgumentError
-        It is something else.
+        It is something else, or a value of it is masked.
 
     Examples
     --------
@@ -36,6 +36,8 @@ def as_matrix(value: Any, name: str) -> Any:
     """
     if sp.issparse(value):
         return value
+    if masked := int(np.ma.count_masked(value)) if isinstance(value, np.ma.MaskedArray) else 0:
+        raise ArgumentError(f"{name} has {masked} masked values", expected="none", fix="fill them in, by filled()")
     try:
         if hasattr(value, "layout"):  # a tensor of PyTorch
             value = value.detach().cpu()

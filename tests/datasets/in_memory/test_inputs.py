@@ -247,6 +247,7 @@ def test_what_is_no_graph_is_told_in_a_line(graph, words, ignore):
         (X[:, 0], "X: is float64 4; expected numbers in 4 rows"),
         (X.astype(str), "X: is <U32 4 x 4"),
         ([[1, 2], [3]], "X is no array"),
+        (np.ma.masked_less(np.eye(4), 1), "X has 12 masked values; expected none; fill them in, by filled"),
         (torch.ones(4, 2).bfloat16(), "X is no array"),
         (7, "X and y are .*; expected a row and a label for each node"),
     ],
