@@ -197,7 +197,7 @@ def test_the_scheduler_dies_while_a_task_waits_for_a_worker(status, two_workers,
     def wait_until_the_scheduler_is_dead():
         with cluster._executor(two_workers.address) as (client, _):
             two_workers.scheduler.kill()
-            wait_for(lambda: client.status == status, f"the client is {status}")
+            wait_for(lambda: client.status in (status, "closed"), f"the client is {status}")
             cluster._wait_for_worker(client, two_workers.address)
 
     with (
