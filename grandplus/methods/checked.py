@@ -1,4 +1,4 @@
-"""What a task and a device must be: checked before training, as other libraries would tell of it by a traceback."""
+"""What a task must be: checked before training, as other libraries would tell of it by a traceback."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from grandplus.datasets.in_memory.splits import row_numbers
 from grandplus.graph.splits import PARTS, Split
+from grandplus.methods.files import check_device
 from grandplus.runtime.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -50,26 +51,6 @@ def checked_task(task: Task) -> Task:
     for part in JUDGED:
         _check_labels(parts[part], labels, part)
     return replace(task, split=Split(**parts))
-
-
-def check_device(device: str) -> None:
-    """Check that a device is one that there is.
-
-    Parameters
-    ----------
-    device : {"cpu", "cuda"}
-
-    Raises
-    ------
-    ArgumentError
-        It is none of these, or there is no usable GPU.
-    """
-    if device not in ("cpu", "cuda"):
-        raise ArgumentError(f"device is {device!r}", expected="cpu or cuda")
-    import torch  # here, as it takes a second to import
-
-    if device == "cuda" and not torch.cuda.is_available():
-        raise ArgumentError("device is 'cuda', but torch finds no usable GPU", expected="cpu")
 
 
 def _check_labels(nodes: NDArray[np.int64], labels: NDArray[np.int64], part: str) -> None:

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from safetensors import SafetensorError, safe_open
 
-from grandplus.methods.checked import check_device
 from grandplus.methods.protocol import FORMAT_VERSION, HEADER, Model, digest_of_model
 from grandplus.methods.registry import method_of, settings_of
-from grandplus.runtime.errors import ArtifactError, GrandPlusError
+from grandplus.runtime.errors import ArgumentError, ArtifactError, GrandPlusError
 from grandplus.runtime.paths import as_path
 from grandplus.runtime.system_errors import artifact_errors
 from grandplus.runtime.validation import validated
@@ -81,6 +80,26 @@ def _opened(file: Path, framework: str) -> Iterator[Any]:
     kinds = SafetensorError, KeyError, TypeError, ValueError
     with artifact_errors(file, "is no readable model", *kinds), safe_open(str(file), framework=framework) as content:
         yield content
+
+
+def check_device(device: str) -> None:
+    """Check that a device is one that there is.
+
+    Parameters
+    ----------
+    device : {"cpu", "cuda"}
+
+    Raises
+    ------
+    ArgumentError
+        It is none of these, or there is no usable GPU.
+    """
+    if device not in ("cpu", "cuda"):
+        raise ArgumentError(f"device is {device!r}", expected="cpu or cuda")
+    import torch  # here, as it takes a second to import
+
+    if device == "cuda" and not torch.cuda.is_available():
+        raise ArgumentError("device is 'cuda', but torch finds no usable GPU", expected="cpu")
 
 
 def _header_text(content: Any) -> str:

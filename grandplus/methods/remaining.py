@@ -105,11 +105,11 @@ class Estimate:
         str
             Empty where nothing can be said.
         """
-        steps = sum(course.step for course in courses)
+        steps, seconds = sum(course.step for course in courses), sum(course.seconds for course in courses)
         ended = [*self.earlier, *(course.step for course in courses if course.ended)]
-        if not steps:
+        if not (steps and seconds):
             return ""
-        pace = sum(course.seconds for course in courses) / steps
+        pace = seconds / steps
         if ended:
             return f"about {_time(pace * self._steps_left(courses, sum(ended) / len(ended)))} left"
         most = f"at most {_time(pace * self._steps_left(courses, self.most))}"

@@ -128,12 +128,12 @@ def test_neighbours_differ_from_the_card_in_one_setting():
 
 def test_differences_from_the_card_are_paired():
     rows = [
-        {"change": change, "validation": score} for change, score in (("", 0.8), ("", 0.6), ("a", 0.7), ("a", 0.72))
+        {"change": change, "validation": score} for change, score in (("", 0.8), ("", 0.78), ("a", 0.79), ("a", 0.802))
     ]
-    low, high = stats.t.interval(0.95, df=1, loc=1, scale=11)  # differences of -10 and 12, so an error of 11
+    low, high = stats.t.interval(0.95, df=1, loc=0.6, scale=1.6)  # differences of -1 and 2.2
     assert table(rows, 2).splitlines()[2:] == [
-        "| the card | 70.00 |  |",
-        f"| `a` | 71.00 | +1.00 ({low:+.2f} to {high:+.2f}) |",
+        "| the card | 79.00 |  |",
+        f"| `a` | 79.60 | +0.60 ({low:+.2f} to {high:+.2f}) |",
     ]
 
 

@@ -17,7 +17,7 @@ from grandplus.pipeline.live import Live, Watch
 from grandplus.pipeline.settings import load_settings
 from grandplus.propagation.gfpush import gfpush
 
-ESTIMATE = Estimate(trials=2, most=None, patience=None)
+ESTIMATE = Estimate(trials=2, most=1000, patience=None)
 SCORES = {"step": 10.0, "train_loss": 0.5, "train_accuracy": 0.9, "val_loss": 0.7, "val_accuracy": 0.8}
 
 

@@ -34,9 +34,9 @@ def cora(**changes: object) -> Settings:
         ({"edges": 10**8}, 8 * 10**8, "edges in both directions"),
         ({"preprocess": "standardize"}, 4 * 10**9, "standardized features"),
         ({"preprocess": "standardized-adjacency", "features": None}, 4 * 10**12, "standardized features"),
-        (  # a process, numbers of each node, five copies of the parameters, four of a batch's layers
+        (  # a process, five copies of the parameters, four of a batch's layers
             {"hidden": 10_000},
-            BASE + 20 * 10**6 + 4 * (5 * (1001 * 10_000 + 10_001 * 10) + 4 * 2 * 150 * (10_000 + 10)),
+            BASE + 4 * (5 * (1001 * 10_000 + 10_001 * 10) + 4 * 2 * 150 * (10_000 + 10)),
             "training of one grandplus",
         ),
         ({"classes": 1000}, 4 * 10**9, "one trial's probabilities"),

@@ -87,6 +87,8 @@ class Settings(MethodSettings):
 
     def _watched_memory(self, size: GraphSize) -> int:
         """Bytes of sparse inputs of the watched nodes: rows of Π̃, and for each block the features that they need."""
+        if not size.watched:  # as long as that isn't known, a node is not counted, either
+            return 0
         entries, blocks = size.watched * size.top_k, math.ceil(size.watched / ROWS_AT_ONCE)
         features = min(blocks * size.nodes, entries) * size.stored / size.nodes
         return NODE * size.nodes + ENTRY * entries + int(8 * features)
