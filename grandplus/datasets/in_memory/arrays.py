@@ -36,7 +36,7 @@ def as_matrix(value: Any, name: str) -> Any:
     """
     if sp.issparse(value):
         return value
-    if masked := int(np.ma.count_masked(value)) if isinstance(value, np.ma.MaskedArray) else 0:
+    if masked := int(np.ma.getmaskarray(value).sum()) if isinstance(value, np.ma.MaskedArray) else 0:
         raise ArgumentError(f"{name} has {masked} masked values", expected="none", fix="fill them in, by filled()")
     try:
         if hasattr(value, "layout"):  # a tensor of PyTorch
