@@ -26,6 +26,7 @@ COLUMNS = ("dataset", "matrix", "change", "trial", "validation", "test", "train_
 WHOLE, PARTS = ("trial", "steps", "memory"), ("validation", "test", "train_loss", "val_loss", "seconds")  # numbers
 Row = dict[str, Any]
 CASES_TO_SHARE = 4
+ROUNDED = 1e-4  # by which rounding a score to four digits may change the difference of two
 _shared: dict[Case, Any] = {}  # what the trials of a case share in inference; of the last cases
 
 
@@ -223,9 +224,10 @@ def mean_and_std(scores: list[float]) -> str:
 def best_on_validation(rows: Iterable[Row]) -> str:
     """The change whose trials have the highest mean validation accuracy; the first of equals.
 
-    Test scores are not looked at.
+    Means that differ by less than ``ROUNDED`` are equal, as files have rounded scores. Test scores are not looked at.
     """
     scores: dict[str, list[float]] = {}
     for row in rows:
         scores.setdefault(row["change"], []).append(row["validation"])
-    return max(scores, key=lambda change: float(np.mean(scores[change])))
+    means = {change: float(np.mean(of_trials)) for change, of_trials in scores.items()}
+    return next(change for change, mean in means.items() if mean > max(means.values()) - ROUNDED)

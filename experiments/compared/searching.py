@@ -21,6 +21,8 @@ FINALISTS, SEEDS = 3, 3
 def searched(file: Path, chosen: Path, dataset: str, model: str) -> Case:
     """Compare all candidates with one seed and the best three with three; the highest mean is noted, and returned.
 
+    Of equal ones it is the earlier candidate: a system's own settings stay unless others are better.
+
     Parameters
     ----------
     file : Path
@@ -33,7 +35,8 @@ def searched(file: Path, chosen: Path, dataset: str, model: str) -> Case:
     named = {case.change: case for case in candidates(dataset, model)}
     first = fill(file, list(named.values()), 1, scoring)
     ranked = sorted(first, key=lambda row: -row["validation"])  # of equals the first
-    rows = fill(file, [named[row["change"]] for row in ranked[:FINALISTS]], SEEDS, scoring)
+    finalists = {row["change"] for row in ranked[:FINALISTS]}
+    rows = fill(file, [case for change, case in named.items() if change in finalists], SEEDS, scoring)
     best = best_on_validation(rows)
     mean = np.mean([row["validation"] for row in rows if row["change"] == best])
     mine = [row for row in read_rows(file) if (row["dataset"], row["model"]) == (dataset, model)]

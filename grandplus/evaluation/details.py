@@ -96,18 +96,20 @@ def details(
     return content
 
 
-def overlap_of(details: Mapping[str, Any]) -> float:
+def overlap_of(details: Mapping[str, Any], trials: int | None = None) -> float:
     """The overlap of a run's trials, see `overlap_of_trials`: of their training nodes and those that judge them.
 
     Parameters
     ----------
     details : mapping
         The content of ``reports/details.json``.
+    trials : int, optional
+        Of so many of the first trials; by default of all.
 
     Returns
     -------
     float
-        0 if all trials have the same split.
+        0 if all these trials have the same split.
 
     Examples
     --------
@@ -115,7 +117,7 @@ def overlap_of(details: Mapping[str, Any]) -> float:
     >>> overlap_of(content) == 160 / 7250, overlap_of(content | {"splits": ["3f", "3f"]})
     (True, 0.0)
     """
-    splits, parts = details["splits"], details["parts"]
+    splits, parts = details["splits"][:trials], details["parts"]
     nodes = {"train": parts["train"], "test": parts[details["judged_by"]]}
     return overlap_of_trials(trials=len(splits), splits=len(set(splits)), **nodes)
 

@@ -5,8 +5,8 @@ Two things are due to chance: the trials, and the nodes that are tested. So ther
 Over trials: runs with the same splits and seeds are compared trial by trial, which removes what the trials have in
 common. The interval of the mean difference is Student's, the p-value is that of a permutation test that flips signs
 (every assignment of signs up to 13 trials, 10,000 drawn ones beyond). Splits that are drawn anew for each trial
-overlap: then the variance is Nadeau and Bengio's, and the p-value that of Student's test. Other runs are compared by
-Welch's test.
+overlap: then the variance is corrected for that, after Nadeau and Bengio (see `overlap_of_splits`), and the p-value is
+that of Student's test. Other runs are compared by Welch's test.
 
 Over nodes and trials: the test nodes are resampled, too. Runs on different graphs are not compared. p-values are
 corrected for the number of comparisons by Holm's method.
@@ -15,7 +15,7 @@ corrected for the number of comparisons by Holm's method.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from grandplus.evaluation.node_scores import NodeScores
@@ -136,7 +136,7 @@ def compare(
     pairs: Sequence[Sequence[object]],
     subjects: Sequence[tuple[object, ...]] | None = None,
     *,
-    overlaps: Sequence[float] | None = None,
+    overlaps: Sequence[Callable[[int], float]] | None = None,
     nodes: Sequence[NodeScores | None] | None = None,
     with_first: bool = False,
 ) -> list[Comparison]:
@@ -153,8 +153,8 @@ def compare(
         trial to the last one of the shorter run.
     subjects : sequence of tuple, optional
         Of each run, the graph and, at the end, which of its nodes it is judged by; by default all are the same.
-    overlaps : sequence of float, optional
-        Of each run, the overlap of its splits; by default all trials have the same one.
+    overlaps : sequence of callable, optional
+        Of each run, the overlap of the splits of so many of its first trials; by default all have the same split.
     nodes : sequence of NodeScores or None, optional
         Of each run, where its trials were right; by default this is not known.
     with_first : bool
@@ -165,7 +165,7 @@ def compare(
     list of Comparison
     """
     subjects = subjects or [("test",)] * len(scores)
-    overlaps, nodes = overlaps or [0.0] * len(scores), nodes or [None] * len(scores)
+    overlaps, nodes = overlaps or [lambda _: 0.0] * len(scores), nodes or [None] * len(scores)
     found = []
     for first, second in itertools.combinations(range(len(scores)), 2):
         if with_first and first:
@@ -174,8 +174,8 @@ def compare(
         if common < 2 or subjects[first] != subjects[second]:
             continue
         same = list(pairs[first][:common]) == list(pairs[second][:common])
-        overlap = max(overlaps[first], overlaps[second])
         test, used = (paired, slice(common)) if same else (welch, slice(None))
+        overlap = max(overlaps[run](len(scores[run][used])) for run in (first, second))
         over_trials = test(scores[first][used], scores[second][used], overlap=overlap)
         one, other, beyond = nodes[first], nodes[second], None
         if one and other:

@@ -94,10 +94,9 @@ class Run:
         """Where each trial was right; None for a run of older code, which kept no such thing."""
         return node_scores_of(self.details)
 
-    @property
-    def overlap(self) -> float:
-        """Of splits that are drawn anew for each trial; 0 if all trials have the same one."""
-        return overlap_of(self.details)
+    def overlap(self, trials: int | None = None) -> float:
+        """Of splits that are drawn anew for each trial, of the first trials or all; 0 if these have the same one."""
+        return overlap_of(self.details, trials)
 
 
 def matrix_of(settings: dict[str, Any]) -> str:

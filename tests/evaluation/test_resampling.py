@@ -127,13 +127,17 @@ def test_a_sample_of_the_nodes_says_what_all_would(monkeypatch):
     assert over_nodes(over_trials, *sample).error == pytest.approx(whole.error, rel=0.1)
 
 
-def trained(rng, *, nodes, train, test, trials=10):
-    """Two classifiers by the nearest class mean, of other features, on splits of one drawn graph."""
+def drawn(rng, nodes):
+    """Features and classes of a drawn graph."""
     labels = np.arange(nodes) % 3
-    x = 0.8 * np.random.default_rng(7).standard_normal((3, 12))[labels] + rng.standard_normal((nodes, 12))
+    return 0.8 * np.random.default_rng(7).standard_normal((3, 12))[labels] + rng.standard_normal((nodes, 12)), labels
+
+
+def trained(rng, x, labels, *, train, test, trials=10):
+    """Two classifiers by the nearest class mean, of other features, on drawn splits of one graph."""
     tested, correct = [], ([], [])
     for _ in range(trials):
-        order = rng.permutation(nodes)
+        order = rng.permutation(len(x))
         fit, chosen = order[:train], np.sort(order[train : train + test])
         tested.append(chosen)
         for hits, columns in zip(correct, (slice(0, 8), slice(4, 12)), strict=True):
@@ -151,7 +155,7 @@ def test_drawn_splits_of_other_graphs_are_covered(nodes, train, test):
     """Few labels, few test nodes, as many of both; what is true is the mean over all 120 graphs that are drawn."""
     rng, overlap, found = np.random.default_rng(0), overlap_of_splits(train=train, test=test), []
     for _ in range(120):
-        runs, scores = trained(rng, nodes=nodes, train=train, test=test)
+        runs, scores = trained(rng, *drawn(rng, nodes), train=train, test=test)
         plain, corrected = paired(*scores), paired(*scores, overlap=overlap)
         found.append((plain, corrected, over_nodes(corrected, *runs, overlap=overlap)))
     true = np.mean([plain.difference for plain, _, _ in found])
@@ -165,3 +169,17 @@ def test_drawn_splits_of_other_graphs_are_covered(nodes, train, test):
     assert 0.92 <= beyond <= 0.995
     if test <= train:
         assert corrected >= 0.92  # Nadeau and Bengio's own case
+
+
+@pytest.mark.parametrize("nodes", [220, 700, 2000])
+def test_ten_drawn_splits_with_few_labels_say_what_other_splits_of_the_graph_would(nodes):
+    """Forty nodes train, the rest tests; what is true is the mean over all 2,000 trials that are drawn."""
+    rng, overlap = np.random.default_rng(0), overlap_of_splits(train=40, test=nodes - 40)
+    _, scores = trained(rng, *drawn(rng, nodes), train=40, test=nodes - 40, trials=2000)
+    one, other = np.reshape(scores, (2, 200, 10))
+    true = np.mean(one - other)
+    of = paired(one, other, overlap=overlap)
+    assert np.mean((of.low <= true) & (true <= of.high)) >= 0.92
+    assert np.mean(paired(one - true, other, overlap=overlap).p <= LEVEL) <= 0.08  # systems that are equal
+    gap = 4 * np.std(one - other) / np.sqrt(10) - true
+    assert np.mean(paired(one + gap, other, overlap=overlap).p <= LEVEL) >= 0.8  # a gap of four standard errors

@@ -162,6 +162,20 @@ def test_the_search_looks_at_validation_alone(short, tmp_path, monkeypatch):
     assert (row["change"], row["validation"], row["seconds"]) == (best.change, "0.8000", "16")
 
 
+def test_a_search_keeps_a_system_s_own_settings_unless_others_are_better(short, tmp_path, monkeypatch):
+    """Here others are better with the first seed, and all are equal over three."""
+    own = own_case("cora", "grandplus")
+
+    def accuracy(trials, case, seed):
+        score = 0.7 if case == own else (0.8, 0.7, 0.6)[seed]
+        row = {"dataset": case.dataset, "model": case.model, "matrix": case.matrix, "change": case.change}
+        return row | {"trial": seed, "validation": score, "seconds": 1.0, "inputs": short(case, trials).inputs}
+
+    monkeypatch.setattr(searching, "candidates", lambda *_: candidates("cora", "grandplus")[:3])
+    monkeypatch.setattr(searching, "score_on_first_split", accuracy)
+    assert searching.searched(tmp_path / "search.csv", tmp_path / "chosen.csv", "cora", "grandplus") == own
+
+
 def test_a_search_is_not_made_again(short, tmp_path, monkeypatch):
     files = tmp_path / "search.csv", tmp_path / "chosen.csv"
     best = searching.searched(*files, "cora", "grandplus")
@@ -202,6 +216,11 @@ def test_a_system_that_takes_too_long_has_one_trial(short, tmp_path, capsys):
     assert "- GRAND+: one trial and no search, as a trial takes" in text
     assert "searched |" not in text.split("## amazon-photo")[1]
     assert len(read_rows(tmp_path / "unseen.csv")) == 1
+    for longest in (1e9, -1):  # trials that another limit allowed stay, and are told of
+        unseen.make(tmp_path / "unseen.csv", ["grandplus"], ["amazon-photo"], 2, Limits(longest, -1))
+        text = (tmp_path / "unseen.md").read_text()
+        assert "- GRAND+: no search, as a trial takes" in text
+        assert "| GRAND+ | default | 2 |" in text
 
 
 def test_a_system_whose_search_would_take_too_long_has_its_defaults_until_it_is_searched(short, tmp_path, capsys):

@@ -100,6 +100,17 @@ def test_the_best_is_chosen_by_validation_alone():
     assert best_on_validation(rows) == "b"
 
 
+def test_of_scores_that_are_equal_but_for_their_rounding_the_first_is_the_best():
+    """258 + 266 + 258 of 300 nodes are as many as 268 + 258 + 256, in whichever order they come."""
+    rows = [
+        {"change": change, "validation": round(right / 300, 4), "test": 0.0}
+        for change, rights in (("own", (258, 266, 258)), ("other", (268, 258, 256)), ("worse", (258, 266, 257)))
+        for right in rights
+    ]
+    assert best_on_validation(rows) == "own"
+    assert best_on_validation(sorted(rows, key=lambda row: row["change"])) == "other"
+
+
 def test_a_cell_is_reached_if_it_misses_the_paper_by_a_standard_error_at_most():
     paper = Sample(0.858, 0.004, 100)
     error = np.hypot(0.007 / np.sqrt(30), 0.004 / np.sqrt(100))

@@ -199,9 +199,21 @@ def test_drawn_splits_need_more_trials_than_one_split():
     rng = np.random.default_rng(3)
     a, b = 0.003 + 0.005 * rng.standard_normal(10), 0.005 * rng.standard_normal(10)
     [plain] = compare([a, b], [SAME[:10]] * 2)
-    [drawn] = compare([a, b], [SAME[:10]] * 2, overlaps=[0.003] * 2)
+    [drawn] = compare([a, b], [SAME[:10]] * 2, overlaps=[lambda _: 0.003] * 2)
     assert int(drawn.would_take.split()[0]) > int(plain.would_take.split()[0])
-    [never] = compare([a, b], [SAME[:10]] * 2, overlaps=[1.0] * 2)
+    [never] = compare([a, b], [SAME[:10]] * 2, overlaps=[lambda _: 1.0] * 2)
     assert never.would_take == "no number is enough"
     [tiny] = compare([a, a + 1e-5 * (b - b.mean()) + 1e-9], [SAME[:10]] * 2)
     assert tiny.would_take == "> 1,000 trials"
+
+
+def test_the_overlap_is_that_of_the_trials_that_are_compared():
+    """One run repeats its ten splits, the other has each once: their pairs repeat none."""
+    splits = [f"split {trial}" for trial in range(10)]
+    many, few = run("many", trials=20), run("few", trials=10, skill=0.95)
+    for each, times in ((many, 2), (few, 1)):
+        each.details["splits"] = splits * times
+    assert many.overlap() > many.overlap(10) == few.overlap() > 0
+    for runs in ([many, few], [few, many]):
+        [[found], _] = compare_runs(runs)
+        assert (found.paired, found.trials, found.overlap) == (True, 10, few.overlap())

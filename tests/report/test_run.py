@@ -26,8 +26,8 @@ def test_a_method_that_is_not_known_keeps_what_it_says(model):
 def test_a_run_is_compared_with_a_baseline_as_with_another_run():
     """Its splits are drawn: of 2 · 3 training nodes and 75 test nodes."""
     drawn = run("drawn", trials=8)
-    assert drawn.overlap == 6 / 75
-    interval = paired(drawn.accuracy, [0.45] * 8, overlap=drawn.overlap).interval
+    assert drawn.overlap() == 6 / 75
+    interval = paired(drawn.accuracy, [0.45] * 8, overlap=drawn.overlap()).interval
     found = drawn.metrics["baselines"]["difference"]
     assert found["mean"] - found["ci95"] == pytest.approx(interval.low, abs=2e-6)
     drawn.details["splits"] = ["public"] * 8
