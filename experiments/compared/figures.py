@@ -66,8 +66,6 @@ OWN: dict[str, dict[str, float]] = {
     "grand": {"cora": 85.4, "citeseer": 75.4, "pubmed": 82.7},
     # Wu et al. ICML 2019, Table 2.
     "sgc": {"cora": 81.0, "citeseer": 71.9, "pubmed": 78.9},
-    # Defaults of the authors' program, matenure/FastGCN, issue 10.
-    "fastgcn": {"cora": 79.8, "pubmed": 77.6},
     "grandplus": {dataset: figure.mean for dataset, figure in PAPER["grandplus"].items()},
 }
 
@@ -82,7 +80,6 @@ REASONS: dict[tuple[str, str], str] = {
     ("gcn", "citeseer"): "the paper's Table 2 has 71.3 for it, and PGL's benchmark 71.0",
     ("gat", "pubmed"): "PGL's benchmark has 77.2 with the same settings, users of PyTorch Geometric 78.5; "
     "dropout and first weights of each head, as in its authors' program, changed nothing",
-    ("fastgcn", "cora"): "theirs is of the program's defaults; here are its values for Cora, lr = 0.001 and 200 epochs",
     ("gcnii", "citeseer"): "with the same settings DGL's example has 73.3 ± 0.6, and grax 73.0 ± 1.0; "
     "its authors' edges keep 124 self-citations, as GBP's do",
     ("gbp", "citeseer"): "its authors' edges keep 124 self-citations, which are worth 0.4 points "

@@ -8,16 +8,18 @@ CITATION = f"""\
 ± is the standard deviation over trials. "Settings" says whether a system's configuration was published for this
 graph or for others, or searched for on validation nodes. Differences are of means, in points, and below 0 where
 GRAND+ is more accurate; of their 95 % intervals the first one tells what other trials would give on the same test
-nodes, the second one what they would on other test nodes too.
+nodes (Welch's, as trials of two systems have only the split in common), the second one what they would on other test
+nodes too. Machines: see `experiments/README.md`.
 {_TOOK}"""
 UNSEEN = f"""\
 ± is the standard deviation over trials; where there is none, there was one trial. All systems have the same ten
-random splits, and GRAND+ has the matrix `avg`. "Searched" settings were chosen on the validation nodes of the first
-split, for each system among ten. What was left out, as it takes too long or more memory than there is, stands below
-the table of its graph. Differences are of means over the splits that both systems have, to GRAND+ by defaults or to
-GRAND+ after its search, in points, and below 0 where GRAND+ is more accurate. Their 95 % intervals are corrected
-for the nodes that splits have in common: the first one tells what other trials would give on such nodes, the second
-one what they would on other nodes too.
+random splits, and GRAND+ has the matrix `avg`. Its defaults follow the graph, by rules that were chosen on half of 32
+graphs, Amazon Computers among them; those of the others are the same on each graph. "Searched" settings were chosen on
+the validation nodes of the first split, for each system among ten. What was left out, as it takes too long or more
+memory than there is, stands below the table of its graph. Differences are of means over the splits that both systems
+have, to GRAND+ by defaults or to GRAND+ after its search, in points, and below 0 where GRAND+ is more accurate. Their
+95 % intervals are corrected for the nodes that splits have in common: the first one tells what other trials would give
+on such nodes, the second one what they would on other nodes too.
 {_TOOK}"""
 LARGE = """\
 One trial each, in a process of its own. "Preparation" is pushing rows of Π, propagating features or estimating a

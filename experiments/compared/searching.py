@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from experiments.compared.space import candidates
+from experiments.compared.space import BUDGET, candidates
 from experiments.notes import note
 from experiments.trials import Row, Scoring, best_on_validation, fill, read_rows
 from grandplus.pipeline.cases import Case, prepare, train_blind
@@ -18,7 +18,9 @@ COLUMNS = ("dataset", "model", "matrix", "change", "trial", "validation", "secon
 FINALISTS, SEEDS = 3, 3
 
 
-def searched(file: Path, chosen: Path, dataset: str, model: str) -> Case:
+def searched(
+    file: Path, chosen: Path, dataset: str, model: str, *, budget: int = BUDGET, always: Case | None = None
+) -> Case:
     """Compare all candidates with one seed and the best three with three; the highest mean is noted, and returned.
 
     Of equal ones it is the earlier candidate: a system's own settings stay unless others are better.
@@ -30,12 +32,16 @@ def searched(file: Path, chosen: Path, dataset: str, model: str) -> Case:
     chosen : Path
         CSV of what was chosen for each graph and system.
     dataset, model : str
+    budget : int
+        How many candidates there are.
+    always : Case, optional
+        A candidate that is among the last ones however it does with one seed.
     """
     scoring = Scoring(score_on_first_split, COLUMNS)
-    named = {case.change: case for case in candidates(dataset, model)}
+    named = {case.change: case for case in candidates(dataset, model, budget)}
     first = fill(file, list(named.values()), 1, scoring)
     ranked = sorted(first, key=lambda row: -row["validation"])  # of equals the first
-    finalists = {row["change"] for row in ranked[:FINALISTS]}
+    finalists = {row["change"] for row in ranked[:FINALISTS]} | ({always.change} if always else set())
     rows = fill(file, [case for change, case in named.items() if change in finalists], SEEDS, scoring)
     best = best_on_validation(rows)
     mean = np.mean([row["validation"] for row in rows if row["change"] == best])

@@ -1,4 +1,4 @@
-"""What is searched for each system on a graph that nobody tuned for: as many settings of each, from a space as small.
+"""What is searched for each system on a graph without published settings: as many of each, from a space as small.
 
 The values that a system has by default are always among those of the space.
 """
@@ -34,17 +34,19 @@ VALUES: dict[str, dict[str, tuple[Any, ...]]] = {
 }
 
 
-def candidates(dataset: str, model: str) -> list[Case]:
+def candidates(dataset: str, model: str, budget: int = BUDGET) -> list[Case]:
     """The settings that are compared: the system's own, and others that are drawn, always the same ones.
 
     Parameters
     ----------
     dataset, model : str
+    budget : int
+        How many there are; fewer are the first ones of more.
 
     Returns
     -------
     list of Case
-        ``BUDGET`` of them, the own one first.
+        The own one first.
     """
     own = own_case(dataset, model)
     sections = own.settings(1).flat()
@@ -53,7 +55,7 @@ def candidates(dataset: str, model: str) -> list[Case]:
     space["train.lr"] = tuple(float(f"{factor * before['train.lr']:.3g}") for factor in LR_FACTORS)
     values = {key: sorted({*space[key], before[key]}) for key in space}
     rng, found = np.random.default_rng([0, *model.encode()]), {own: None}
-    while len(found) < BUDGET:
+    while len(found) < budget:
         drawn = {key: values[key][rng.integers(len(values[key]))] for key in values}
         changes = tuple((key, value) for key, value in drawn.items() if value != before[key])
         found[replace(own, changes=changes)] = None

@@ -1,4 +1,4 @@
-"""The eleven systems on graphs that nobody tuned them for, each by its defaults and after the same search.
+"""The eleven systems on graphs without published settings, each by its defaults and after the same search.
 
     python -m experiments.compared.unseen
     python -m experiments.compared.unseen --models gcn grandplus --graphs amazon-photo --trials 3

@@ -1,4 +1,4 @@
-"""The tables and the plot of the eleven systems on graphs that nobody tuned them for."""
+"""The tables and the plot of the eleven systems on graphs without published settings."""
 
 from __future__ import annotations
 

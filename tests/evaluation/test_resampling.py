@@ -181,5 +181,5 @@ def test_ten_drawn_splits_with_few_labels_say_what_other_splits_of_the_graph_wou
     of = paired(one, other, overlap=overlap)
     assert np.mean((of.low <= true) & (true <= of.high)) >= 0.92
     assert np.mean(paired(one - true, other, overlap=overlap).p <= LEVEL) <= 0.08  # systems that are equal
-    gap = 4 * np.std(one - other) / np.sqrt(10) - true
+    gap = 4 * np.std(one - other) * np.sqrt(1 / 10 + overlap) - true
     assert np.mean(paired(one + gap, other, overlap=overlap).p <= LEVEL) >= 0.8  # a gap of four standard errors

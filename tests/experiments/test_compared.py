@@ -10,7 +10,7 @@ import pytest
 
 from experiments import trials
 from experiments.compared import __main__ as compared
-from experiments.compared import measured, searching, unseen
+from experiments.compared import below, measured, searching, unseen
 from experiments.compared.citation import Cell, tables
 from experiments.compared.figures import CITATION, OWN, PAPER, PAPER_LARGE, REFERENCE, SYSTEMS
 from experiments.compared.gaps import Run, on_one_split, on_random_splits
@@ -174,6 +174,34 @@ def test_a_search_keeps_a_system_s_own_settings_unless_others_are_better(short, 
     monkeypatch.setattr(searching, "candidates", lambda *_: candidates("cora", "grandplus")[:3])
     monkeypatch.setattr(searching, "score_on_first_split", accuracy)
     assert searching.searched(tmp_path / "search.csv", tmp_path / "chosen.csv", "cora", "grandplus") == own
+
+
+def test_what_a_wider_search_finds_stands_beside_what_is_in_use(short, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(trials, "prepare", short)
+    monkeypatch.setattr(below, "CELLS", [["grandplus", "cora"]])
+    scores = {case.change: 0.5 + place / 10 for place, case in enumerate(candidates("cora", "grandplus", 5))}
+
+    def accuracy(trials, case, seed):
+        row = {"dataset": case.dataset, "model": case.model, "matrix": case.matrix, "change": case.change}
+        inputs = short(case, trials).inputs
+        return row | {"trial": seed, "validation": scores[case.change], "seconds": 1.0, "inputs": inputs}
+
+    monkeypatch.setattr(searching, "score_on_first_split", accuracy)
+    below.make(tmp_path, 5, 2)
+    first, second = (tmp_path / "below.md").read_text().splitlines()[2:4]
+    tests = [row["test"] for row in read_rows(tmp_path / "below-trials.csv")]
+    assert first.startswith("| GRAND+ on Cora | in use | 50.00 | ")
+    assert second.startswith("| GRAND+ on Cora | the best of 5: `")
+    assert "` | 90.00 | " in second
+    own = [
+        row["test"]
+        for row in read_rows(tmp_path / "below-trials.csv")
+        if row["change"] == own_case("cora", "grandplus").change
+    ]
+    assert f"{100 * np.mean(own):.2f} ±" in first
+    assert len(tests) == 4
+    below.make(tmp_path, 1, 2)
+    assert "in use, the best of all | 50.00" in (tmp_path / "below.md").read_text()
 
 
 def test_a_search_is_not_made_again(short, tmp_path, monkeypatch):

@@ -31,4 +31,4 @@ def test_a_run_is_compared_with_a_baseline_as_with_another_run():
     found = drawn.metrics["baselines"]["difference"]
     assert found["mean"] - found["ci95"] == pytest.approx(interval.low, abs=2e-6)
     drawn.details["splits"] = ["public"] * 8
-    assert drawn.overlap == 0
+    assert drawn.overlap() == 0

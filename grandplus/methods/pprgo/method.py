@@ -8,7 +8,7 @@ That program pushes on D⁻¹A without self-loops and without a last step, and o
 end after N steps, and features are as the dataset's card has them. With its settings on the public splits (10 trials),
 our rows are right on 79.5, 69.6 and 77.3 % of the test nodes of Cora, Citeseer and Pubmed; those of its own push and
 inference on 80.5, 69.2 and 78.6 %; ours with raw features on 77.1, 67.6 and 76.6 %. With the settings that were
-searched for these graphs it is not better to leave self-loops out (``experiments/README.md``).
+searched, it is not better to leave self-loops out on Pubmed (``experiments/README.md``); the others were not tried.
 """
 
 from __future__ import annotations
