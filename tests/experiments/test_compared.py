@@ -10,7 +10,7 @@ import pytest
 
 from experiments import trials
 from experiments.compared import __main__ as compared
-from experiments.compared import below, measured, searching, unseen
+from experiments.compared import below, measured, searching, unseen, why
 from experiments.compared.citation import Cell, tables
 from experiments.compared.figures import CITATION, OWN, PAPER, PAPER_LARGE, REFERENCE, SYSTEMS
 from experiments.compared.gaps import Run, on_one_split, on_random_splits
@@ -259,6 +259,16 @@ def test_a_system_whose_search_would_take_too_long_has_its_defaults_until_it_is_
         assert text.count("- GRAND+: no search, as a trial takes") == lines
         assert text.split("## amazon-photo")[1].count("| GRAND+ | searched | 2 |") == 1 - lines
         assert text.count("not searched") == lines
+
+
+def test_each_change_is_compared_with_grandplus_as_it_is():
+    trials = {
+        name: [{"validation": 0.9, "test": test + part / 100} for part in (0, 1, 3)]
+        for name, test in (("as it is", 0.8), ("other", 0.82))
+    }
+    first, second = why.table(trials, 0.0).splitlines()[2:]
+    assert first == "| as it is | 90.00 ± 0.00 | 81.33 ± 1.53 |  |"
+    assert second == "| other | 90.00 ± 0.00 | 83.33 ± 1.53 | +2.00 (+2.00 to +2.00) |"
 
 
 def test_refused_systems_stand_in_the_table():
