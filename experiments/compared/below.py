@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.compared.figures import PAPER, SYSTEMS
+from experiments.compared.figures import CITATION, PAPER, SYSTEMS, UNPUBLISHED
 from experiments.compared.measured import own_case
 from experiments.compared.searching import SEEDS, searched
 from experiments.notes import write_page
@@ -25,10 +25,7 @@ from grandplus.pipeline.cases import Case
 from grandplus.pipeline.ending import ending
 
 FOLDER = Path(__file__).parent
-CELLS = tuple(
-    cell.split()
-    for cell in ("graphsaint cora", "graphsaint citeseer", "graphsaint pubmed", "gbp citeseer", "pprgo pubmed")
-)
+CELLS = (*((model, dataset) for model in UNPUBLISHED for dataset in CITATION), ("gbp", "citeseer"))
 SETTINGS, TRIALS = 30, 20
 HEAD = "| system | settings | validation accuracy, % | test accuracy, % | paper |\n|---|---|---|---|---|\n"
 LEGEND = f"""
