@@ -78,8 +78,8 @@ HALF_A_POINT, A_POINT = 0.5, 1.0
 _SEARCHED = "its authors have no settings for it, and no better ones were found on validation nodes"
 REASONS: dict[tuple[str, str], str] = {
     ("gcn", "citeseer"): "the paper's Table 2 has 71.3 for it, and PGL's benchmark 71.0",
-    ("gat", "pubmed"): "not explained; PGL's benchmark has 77.2 with the same settings, users of PyTorch Geometric 78.5, "
-    "and dropout and first weights of each head, as in its authors' program, changed nothing",
+    ("gat", "pubmed"): "not explained; PGL's benchmark has 77.2 with the same settings, users of PyTorch Geometric "
+    "78.5, and dropout and first weights of each head, as in its authors' program, changed nothing",
     ("gcnii", "citeseer"): "not explained; with the same settings DGL's example has 73.3 ± 0.6, and grax 73.0 ± 1.0; "
     "its authors' edges keep 124 self-citations, as GBP's do, which was not tried",
     ("gbp", "citeseer"): "its authors' edges keep 124 self-citations, which are worth 0.4 points "

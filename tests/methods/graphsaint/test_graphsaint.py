@@ -158,7 +158,7 @@ def test_parameters_are_those_of_the_network(graph, split):
 def test_values_for_a_dataset_are_those_that_were_searched():
     values = [load_settings(dataset=name, model="graphsaint", matrix="ppr").train for name in ("cora", "citeseer")]
     assert values[0] == Settings(lr=3e-3, weight_decay=5e-4, dropout=0.5, epochs=60)
-    assert values[1] == Settings(lr=3e-3, hidden=256, dropout=0.5, epochs=60)
+    assert values[1] == Settings(lr=9e-4, weight_decay=1e-2, hidden=256, dropout=0.5, epochs=60, depth=2)
     assert load_settings(dataset="reddit", model="graphsaint", matrix="ppr").train == Settings()
 
 
