@@ -9,16 +9,17 @@ from grandplus.pipeline.yaml_files import read_yaml
 
 
 def run_command(dataset: str, *, model: str = OWN_METHOD, matrix: str | None = None, root: Path | str = ".") -> str:
-    """The ``dvc exp run`` that runs a method on a dataset, whatever params.yaml has of an earlier run.
+    """The ``dvc exp run`` that runs a method on a dataset, whatever params.yaml has of an earlier or a later run.
 
     Parameters
     ----------
     dataset : str
     model : str
-        The method; it is named where params.yaml has another one.
+        The method. It is named but for the usual command of the own one: the card may have been tuned for it, and
+        another run may come before.
     matrix : str, optional
-        It is named in any case. By default it is the usual one, which is named where params.yaml has another for
-        GRAND+.
+        It is named in any case, and the method with it. By default it is the usual one, which is named where
+        params.yaml has another for GRAND+.
     root : path
         The top of the checkout.
 
@@ -31,5 +32,6 @@ def run_command(dataset: str, *, model: str = OWN_METHOD, matrix: str | None = N
     left = read_yaml(params) if params.is_file() else {}  # a catalog may lie alone
     if matrix is None and model == OWN_METHOD and left.get("matrix", USUAL_MATRIX) != USUAL_MATRIX:
         matrix = USUAL_MATRIX
-    changes = {"dataset": dataset, "model": None if model == left.get("model", OWN_METHOD) else model, "matrix": matrix}
+    usual = matrix is None and model == OWN_METHOD == left.get("model", OWN_METHOD)
+    changes = {"dataset": dataset, "model": None if usual else model, "matrix": matrix}
     return " ".join(["dvc exp run", *(f"-S {key}={value}" for key, value in changes.items() if value is not None)])

@@ -8,15 +8,16 @@ from grandplus.pipeline.commands import run_command
 @pytest.mark.parametrize(
     ("left", "meant", "command"),
     [
-        ("grandplus", {"matrix": "avg"}, "dvc exp run -S dataset=mine -S matrix=avg"),
+        ("grandplus", {}, "dvc exp run -S dataset=mine"),
+        ("grandplus", {"matrix": "avg"}, "dvc exp run -S dataset=mine -S model=grandplus -S matrix=avg"),
         ("gcn", {"matrix": "avg"}, "dvc exp run -S dataset=mine -S model=grandplus -S matrix=avg"),
         ("gcn", {}, "dvc exp run -S dataset=mine -S model=grandplus"),
         ("grandplus", {"model": "sgc"}, "dvc exp run -S dataset=mine -S model=sgc"),
         ("gcn", {"model": "sgc"}, "dvc exp run -S dataset=mine -S model=sgc"),
-        ("sgc", {"model": "sgc"}, "dvc exp run -S dataset=mine"),
+        ("sgc", {"model": "sgc"}, "dvc exp run -S dataset=mine -S model=sgc"),
     ],
 )
-def test_a_method_is_named_where_the_file_has_another(tmp_path, left, meant, command):
+def test_a_method_is_named_where_the_file_has_another_or_the_card_may_be_tuned_for_it(tmp_path, left, meant, command):
     (tmp_path / "params.yaml").write_text(f"model: {left}\n")
     assert run_command("mine", root=tmp_path, **meant) == command
 
@@ -25,8 +26,8 @@ def test_a_method_is_named_where_the_file_has_another(tmp_path, left, meant, com
     ("left", "meant", "command"),
     [
         ("avg", {}, "dvc exp run -S dataset=mine"),
-        ("ppr", {}, "dvc exp run -S dataset=mine -S matrix=avg"),
-        ("ppr", {"matrix": "ppr"}, "dvc exp run -S dataset=mine -S matrix=ppr"),
+        ("ppr", {}, "dvc exp run -S dataset=mine -S model=grandplus -S matrix=avg"),
+        ("ppr", {"matrix": "ppr"}, "dvc exp run -S dataset=mine -S model=grandplus -S matrix=ppr"),
         ("ppr", {"model": "gcn"}, "dvc exp run -S dataset=mine -S model=gcn"),  # it has none
     ],
 )

@@ -52,7 +52,7 @@ def test_what_was_found_stands_in_the_card_and_in_the_line_that_runs_it(tuned):
     change = {} if found == "as it is" else dict(pair.split("=") for pair in found.split())
     matrix = change.pop("matrix", "avg")
     last = tuned.splitlines()[-1].split()
-    assert last == f"dvc exp run -S dataset=ring-tuned -S matrix={matrix}".split()
+    assert last == f"dvc exp run -S dataset=ring-tuned -S model=grandplus -S matrix={matrix}".split()
     sections = load_settings(dataset="ring-tuned", matrix=matrix).flat()
     values = sections["preprocess"] | sections["gfpush"] | sections["train"]
     assert {key: str(values[key]) for key in change} == change
