@@ -54,7 +54,7 @@ def test_a_method_without_rows_shows_no_settings_of_them(checkout):
 def test_a_matrix_that_is_the_methods_own_is_not_that_of_the_file(checkout):
     lines = lines_of(checkout, "model=pprgo", "matrix=avg")
     assert lines["matrix"] == ("ppr", "pprgo's own")
-    assert lines["gfpush.alpha"] == ("0.05", "pprgo's own")
+    assert lines["gfpush.alpha"] == ("0.1", "pprgo's own")
 
 
 def test_a_key_that_the_file_lacks_is_named_with_and_without_a_plus(checkout):
