@@ -31,7 +31,7 @@ from grandplus.runtime.validation import validated
 SAMPLED = ("fastgcn", "graphsaint")  # their steps are random, whatever the settings
 TWICE = {"a": 2.0}
 # Nothing is drawn at random, and every step sees all training nodes.
-PLAIN = {"lr": 0.01, "weight_decay": 0.0}
+PLAIN = {"lr": 0.003, "weight_decay": 0.0}  # with larger steps rounding grows, by as much as the processor has it
 DETERMINISTIC = {
     "grandplus": {"dropnode": 0.0, "dropout_input": 0.0, "dropout_hidden": 0.0, "lambda_max": 0.0, "max_epochs": 20},
     "grand": {"dropnode": 0.0, "dropout_input": 0.0, "dropout_hidden": 0.0, "lambda_max": 0.0, "epochs": 20},
@@ -108,16 +108,13 @@ def test_the_weighted_loss_is_the_dense_mean(logits, labels):
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in SAMPLED])
 def test_a_weight_of_two_trains_as_nodes_that_are_there_twice(name):
-    """The losses have a constant ratio, which Adam does not see without weight decay.
-
-    Of the first steps, as rounding grows from step to step, by as much as the processor has it.
-    """
+    """The losses have a constant ratio, which Adam does not see without weight decay."""
     train = small_split().train
     rare = train[small_graph().labels[train] == 0]
     weighted = fit(task(), settings(name, class_weight=TWICE)).history["val_loss"]
     repeated = fit(task(np.sort(np.concatenate([train, rare]))), settings(name)).history["val_loss"]
     plain = fit(task(), settings(name)).history["val_loss"]
-    steps = min(10, *map(len, (plain, weighted, repeated)))
+    steps = min(map(len, (plain, weighted, repeated)))
     assert steps > 1
     np.testing.assert_allclose(weighted[:steps], repeated[:steps], rtol=1e-3)
     assert not np.allclose(weighted[:steps], plain[:steps], rtol=1e-3)
