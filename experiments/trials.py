@@ -164,6 +164,11 @@ def read_rows(file: Path) -> list[Row]:
     return rows
 
 
+def rows_of(rows: Iterable[Row], case: Case) -> list[Row]:
+    """Those of a case, trial by trial."""
+    return sorted((row for row in rows if _key(row) == _name(case, row["trial"])), key=lambda row: row["trial"])
+
+
 def write_rows(file: Path, rows: Iterable[Row], columns: tuple[str, ...] = COLUMNS) -> None:
     """Write the file whole, in order."""
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -230,4 +235,5 @@ def best_on_validation(rows: Iterable[Row]) -> str:
     for row in rows:
         scores.setdefault(row["change"], []).append(row["validation"])
     means = {change: float(np.mean(of_trials)) for change, of_trials in scores.items()}
-    return next(change for change, mean in means.items() if mean > max(means.values()) - ROUNDED)
+    highest = max(means.values())
+    return next(change for change, mean in means.items() if mean > highest - ROUNDED)

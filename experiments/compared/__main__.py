@@ -20,7 +20,7 @@ from experiments.compared.figures import CITATION, SYSTEMS
 from experiments.compared.measured import bits_file, complete, own_case, present, seconds_of
 from experiments.compared.right import Right
 from experiments.notes import write_page
-from experiments.trials import Row, read_rows
+from experiments.trials import Row, read_rows, rows_of
 from grandplus.pipeline.cases import Case
 from grandplus.pipeline.ending import ending
 
@@ -72,16 +72,10 @@ def cells_of(file: Path) -> dict[tuple[str, str], Cell]:
     for dataset in CITATION:
         right = Right(bits_file(file, dataset))
         for model in SYSTEMS:
-            own = own_case(dataset, model)
-            rows = [row for row in all_rows if (row["dataset"], row["matrix"], row["change"]) == name_of(own)]
+            rows = rows_of(all_rows, own_case(dataset, model))
             if rows:
                 cells[dataset, model] = Cell(rows, right.of(rows))
     return cells
-
-
-def name_of(case: Case) -> tuple[str, str, str]:
-    """What the lines of its trials have in common."""
-    return case.dataset, case.matrix, case.change
 
 
 if __name__ == "__main__":

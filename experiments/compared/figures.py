@@ -84,7 +84,7 @@ REASONS: dict[tuple[str, str], str] = {
     ("gcnii", "citeseer"): "not explained; with the same settings DGL's example has 73.3 ± 0.6, and grax 73.0 ± 1.0; "
     "its authors' edges keep 124 self-citations, as GBP's do, which was not tried",
     ("gbp", "citeseer"): "its authors' edges keep 124 self-citations, which are worth 0.4 points "
-    f"(`python -m experiments.compared.loops`); the rest is not explained, as its settings are {_OF_30}, too",
+    f"(`python -m experiments.compared.loops`); the rest is not explained: its settings are {_OF_30}",
     ("graphsaint", "cora"): _SEARCHED,
     ("graphsaint", "pubmed"): _SEARCHED,
     ("pprgo", "pubmed"): f"{_SEARCHED}; self-loops are not the reason (`python -m experiments.compared.loops`)",

@@ -10,7 +10,7 @@ import torch
 
 from experiments.compared.space import BUDGET, candidates
 from experiments.notes import note
-from experiments.trials import Row, Scoring, best_on_validation, fill, read_rows
+from experiments.trials import Row, Scoring, best_on_validation, fill, read_rows, rows_of
 from grandplus.pipeline.cases import Case, prepare, train_blind
 from grandplus.runtime.errors import GrandPlusError, ShortageError
 
@@ -19,7 +19,7 @@ FINALISTS, SEEDS = 3, 3
 
 
 def searched(
-    file: Path, chosen: Path, dataset: str, model: str, *, budget: int = BUDGET, always: Case | None = None
+    file: Path, chosen: Path, dataset: str, model: str, *, budget: int = BUDGET, with_own: bool = False
 ) -> Case:
     """Compare all candidates with one seed and the best three with three; the highest mean is noted, and returned.
 
@@ -34,17 +34,17 @@ def searched(
     dataset, model : str
     budget : int
         How many candidates there are.
-    always : Case, optional
-        A candidate that is among the last ones however it does with one seed.
+    with_own : bool
+        Whether the system's own settings have three seeds however they do with one.
     """
     scoring = Scoring(score_on_first_split, COLUMNS)
     named = {case.change: case for case in candidates(dataset, model, budget)}
     first = fill(file, list(named.values()), 1, scoring)
     ranked = sorted(first, key=lambda row: -row["validation"])  # of equals the first
-    finalists = {row["change"] for row in ranked[:FINALISTS]} | ({always.change} if always else set())
+    finalists = {row["change"] for row in [*ranked[:FINALISTS], *first[: int(with_own)]]}  # the first is the own one
     rows = fill(file, [case for change, case in named.items() if change in finalists], SEEDS, scoring)
     best = best_on_validation(rows)
-    mean = np.mean([row["validation"] for row in rows if row["change"] == best])
+    mean = np.mean([row["validation"] for row in rows_of(rows, named[best])])
     mine = [row for row in read_rows(file) if (row["dataset"], row["model"]) == (dataset, model)]
     found = {"change": best, "validation": f"{mean:.4f}", "seconds": round(sum(row["seconds"] for row in mine))}
     note(chosen, {"dataset": dataset, "model": model} | found, key=("dataset", "model"))

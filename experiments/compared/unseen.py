@@ -26,7 +26,7 @@ from experiments.compared.right import Right
 from experiments.compared.searching import searched
 from experiments.compared.unseen_table import GRAPHS, Entries, Entry, plot, tables
 from experiments.notes import note, read_notes, write_page
-from experiments.trials import Row, read_rows
+from experiments.trials import Row, read_rows, rows_of
 from grandplus.graph.graph import Graph
 from grandplus.graph.splits import Splits
 from grandplus.pipeline.cases import Case, graph_folder
@@ -87,18 +87,12 @@ def _by_default(file: Path, own: Case, trials: int, limits: Limits) -> str:
     except MemoryShortageError as error:
         return f"refused: {error.found}"
     seconds = seconds_of(complete(file, own, 1))
-    if seconds > limits.trials and _kept(file, own) < trials:
+    if seconds > limits.trials and len(rows_of(read_rows(file), own)) < trials:  # another limit may have allowed them
         return f"one trial and no search, as a trial takes {seconds:.0f} seconds"
     seconds = seconds_of(complete(file, own, trials))
     if seconds > limits.search and (own.dataset, own.model) not in _chosen(file):
         return f"no search, as a trial takes {seconds:.0f} seconds"
     return ""
-
-
-def _kept(file: Path, case: Case) -> int:
-    """How many trials of a case there are already, by a run with other limits perhaps."""
-    key = (case.dataset, case.model, case.change)
-    return sum((row["dataset"], row["model"], row["change"]) == key for row in read_rows(file))
 
 
 def write(file: Path) -> None:

@@ -19,10 +19,10 @@ from experiments.compared.measured import own_case
 from experiments.compared.unseen import FILE as UNSEEN
 from experiments.compared.unseen import TRIALS
 from experiments.notes import write_page
-from experiments.trials import Row, fill, mean_and_std, read_rows
+from experiments.trials import Row, fill, mean_and_std, read_rows, rows_of
 from grandplus.evaluation.formats import points, points_interval
 from grandplus.evaluation.statistics import overlap_of_splits, paired
-from grandplus.pipeline.cases import Case, prepare
+from grandplus.pipeline.cases import prepare
 from grandplus.pipeline.ending import ending
 
 FILE = Path(__file__).parent / "why.csv"
@@ -44,9 +44,9 @@ def main() -> int:
 def make(file: Path, unseen: Path) -> None:
     """Complete the trials, and write the table; GRAND's are those of the other table."""
     cases = {name: replace(OWN, changes=changes) for name, changes in CHANGES.items()}
-    fill(file, list(cases.values()), TRIALS)
-    trials = {name: _of(read_rows(file), case) for name, case in cases.items()}
-    trials["GRAND"] = _of(read_rows(unseen), GRAND)
+    rows = fill(file, list(cases.values()), TRIALS)
+    trials = {name: rows_of(rows, case) for name, case in cases.items()}
+    trials["GRAND"] = rows_of(read_rows(unseen), GRAND)
     split = prepare(OWN, TRIALS).splits.of(0)
     write_page(file.with_suffix(".md"), table(trials, overlap_of_splits(train=len(split.train), test=len(split.test))))
     print(file.with_suffix(".md").read_text(encoding="utf-8"))
@@ -63,12 +63,6 @@ def table(trials: dict[str, list[Row]], overlap: float) -> str:
             f"| {name} | {mean_and_std([row['validation'] for row in rows])} | {mean_and_std(of_test)} | {more} |"
         )
     return "\n".join(lines) + "\n"
-
-
-def _of(rows: list[Row], case: Case) -> list[Row]:
-    """Its trials, in their order."""
-    found = [row for row in rows if (row["dataset"], row["change"]) == (case.dataset, case.change)]
-    return sorted(found, key=lambda row: row["trial"])
 
 
 if __name__ == "__main__":

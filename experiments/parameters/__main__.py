@@ -17,7 +17,7 @@ from matplotlib import pyplot as plt
 
 from experiments.notes import write_page
 from experiments.parameters.studies import DATASETS, FOLDER, STUDIES, Study, Times, measure
-from experiments.trials import fill
+from experiments.trials import fill, rows_of
 from grandplus.evaluation.figures import save
 from grandplus.pipeline.cases import Case
 from grandplus.pipeline.ending import ending
@@ -85,11 +85,7 @@ def make(trials: int) -> None:
     """Complete the trials and the times, and write the plots and the table."""
     cases = list(dict.fromkeys(case for study in STUDIES for case in study.cases()))
     rows = fill(FOLDER / "trials.csv", cases, trials)
-    scores = {
-        case: [100 * row["test"] for row in rows if (row["dataset"], row["matrix"], row["change"]) == named]
-        for case in cases
-        for named in [(case.dataset, case.matrix, case.change)]
-    }
+    scores = {case: [100 * row["test"] for row in rows_of(rows, case)] for case in cases}
     times = measure(cases, trials)
     for study in STUDIES:
         plot(study, scores, times)

@@ -22,7 +22,7 @@ from experiments.compared.unseen_table import Entry
 from experiments.compared.unseen_table import tables as unseen_tables
 from experiments.notes import read_notes
 from experiments.table2.__main__ import PAPER as TABLE2
-from experiments.trials import read_rows
+from experiments.trials import read_rows, rows_of
 from grandplus.evaluation.node_scores import NodeScores
 from grandplus.evaluation.statistics import paired, welch
 from grandplus.methods.registry import NAMES
@@ -55,6 +55,17 @@ def made_up(mean, trials=4, *, first=0, seconds=3.0, **known):
         for trial, each in enumerate(right)
     ]
     return rows, NodeScores.of([np.arange(200)] * trials, right, labels)
+
+
+def scored_by(accuracy, prepared):
+    """What a search takes for the score of a case with a seed."""
+
+    def score(trials, case, seed):
+        row = {"dataset": case.dataset, "model": case.model, "matrix": case.matrix, "change": case.change}
+        inputs = prepared(case, trials).inputs
+        return row | {"trial": seed, "validation": accuracy(case, seed), "seconds": 1.0, "inputs": inputs}
+
+    return score
 
 
 def test_the_paper_s_figures_are_those_of_the_other_table():
@@ -145,16 +156,13 @@ def test_every_system_has_a_space():
 def test_the_search_looks_at_validation_alone(short, tmp_path, monkeypatch):
     scores = {}
 
-    def accuracy(trials, case, seed):
+    def accuracy(case, seed):
         """The second candidate is best with the first seed, and the third one over all seeds."""
         place = [each.change for each in candidates("cora", "grandplus")].index(case.change)
-        score = {1: 0.9 if seed == 0 else 0.1, 2: 0.8}.get(place, 0.7)
-        scores[place, seed] = score
-        row = {"dataset": case.dataset, "model": case.model, "matrix": case.matrix, "change": case.change}
-        inputs = short(case, trials).inputs
-        return row | {"trial": seed, "validation": score, "seconds": 1.0, "inputs": inputs}
+        scores[place, seed] = {1: 0.9 if seed == 0 else 0.1, 2: 0.8}.get(place, 0.7)
+        return scores[place, seed]
 
-    monkeypatch.setattr(searching, "score_on_first_split", accuracy)
+    monkeypatch.setattr(searching, "score_on_first_split", scored_by(accuracy, short))
     best = searching.searched(tmp_path / "search.csv", tmp_path / "chosen.csv", "cora", "grandplus")
     assert best == candidates("cora", "grandplus")[2]
     assert len(scores) == BUDGET + 2 * searching.FINALISTS
@@ -166,13 +174,11 @@ def test_a_search_keeps_a_system_s_own_settings_unless_others_are_better(short, 
     """Here others are better with the first seed, and all are equal over three."""
     own = own_case("cora", "grandplus")
 
-    def accuracy(trials, case, seed):
-        score = 0.7 if case == own else (0.8, 0.7, 0.6)[seed]
-        row = {"dataset": case.dataset, "model": case.model, "matrix": case.matrix, "change": case.change}
-        return row | {"trial": seed, "validation": score, "seconds": 1.0, "inputs": short(case, trials).inputs}
+    def accuracy(case, seed):
+        return 0.7 if case == own else (0.8, 0.7, 0.6)[seed]
 
     monkeypatch.setattr(searching, "candidates", lambda *_: candidates("cora", "grandplus")[:3])
-    monkeypatch.setattr(searching, "score_on_first_split", accuracy)
+    monkeypatch.setattr(searching, "score_on_first_split", scored_by(accuracy, short))
     assert searching.searched(tmp_path / "search.csv", tmp_path / "chosen.csv", "cora", "grandplus") == own
 
 
@@ -180,26 +186,17 @@ def test_what_a_wider_search_finds_stands_beside_what_is_in_use(short, tmp_path,
     monkeypatch.setattr(trials, "prepare", short)
     monkeypatch.setattr(below, "CELLS", [["grandplus", "cora"]])
     scores = {case.change: 0.5 + place / 10 for place, case in enumerate(candidates("cora", "grandplus", 5))}
-
-    def accuracy(trials, case, seed):
-        row = {"dataset": case.dataset, "model": case.model, "matrix": case.matrix, "change": case.change}
-        inputs = short(case, trials).inputs
-        return row | {"trial": seed, "validation": scores[case.change], "seconds": 1.0, "inputs": inputs}
-
-    monkeypatch.setattr(searching, "score_on_first_split", accuracy)
+    accuracies = scored_by(lambda case, _: scores[case.change], short)
+    monkeypatch.setattr(searching, "score_on_first_split", accuracies)
     below.make(tmp_path, 5, 2)
     first, second = (tmp_path / "below.md").read_text().splitlines()[2:4]
-    tests = [row["test"] for row in read_rows(tmp_path / "below-trials.csv")]
+    rows = read_rows(tmp_path / "below-trials.csv")
     assert first.startswith("| GRAND+ on Cora | in use | 50.00 | ")
     assert second.startswith("| GRAND+ on Cora | the best of 5: `")
     assert "` | 90.00 | " in second
-    own = [
-        row["test"]
-        for row in read_rows(tmp_path / "below-trials.csv")
-        if row["change"] == own_case("cora", "grandplus").change
-    ]
+    own = [row["test"] for row in rows_of(rows, own_case("cora", "grandplus"))]
     assert f"{100 * np.mean(own):.2f} ±" in first
-    assert len(tests) == 4
+    assert len(rows) == 4
     below.make(tmp_path, 1, 2)
     assert "in use, the best of all | 50.00" in (tmp_path / "below.md").read_text()
 
